@@ -1,0 +1,1 @@
+//! Plans a job, follows it to the last row, and judges the rows: the only place that says PROMOTE.

@@ -1,0 +1,1 @@
+//! Text in, the tokens that are indexed and searched out.

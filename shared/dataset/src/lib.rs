@@ -1,0 +1,1 @@
+//! Judged queries and documents: files in, verified typed tables out.

@@ -1,0 +1,101 @@
+//! What is measured, and the units in which the work is handed out.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Candidate, Digest, Fold, Gains, Grade, JobId, Metric, TaskId};
+
+/// How text becomes tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnalyzerKind {
+    /// Words of Lucene's `StandardTokenizer`, lower case, ASCII folding.
+    Standard,
+    /// `Standard` with English stop words removed and words stemmed.
+    English,
+}
+
+/// What decides the per-field scores: a change here needs a new index or new scores.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineSettings {
+    /// How text becomes tokens.
+    pub analyzer: AnalyzerKind,
+    /// BM25 term saturation, at least 0; Lucene's default is 1.2.
+    pub k1: f32,
+    /// BM25 length normalisation, 0 to 1; Lucene's default is 0.75.
+    pub b: f32,
+}
+
+impl Default for EngineSettings {
+    /// Returns Lucene's defaults (`BM25Similarity`: k1 1.2, b 0.75).
+    fn default() -> Self {
+        Self {
+            analyzer: AnalyzerKind::Standard,
+            k1: 1.2,
+            b: 0.75,
+        }
+    }
+}
+
+/// What is measured for each query of each candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measurement {
+    /// Metrics, each once, in the order in which they are stored.
+    pub metrics: Vec<Metric>,
+    /// Hits retrieved for each query.
+    pub depth: NonZeroU32,
+    /// Gain of each grade.
+    pub gains: Gains,
+    /// Lowest grade that counts as relevant.
+    pub relevant_from: Grade,
+    /// Highest grade that the dataset can give; ERR scales by its gain.
+    pub top_grade: Grade,
+}
+
+/// Candidates × one range of queries of one fold: the unit in which work is handed out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluateTask {
+    /// The job this belongs to.
+    pub job: JobId,
+    /// The side of the split whose queries are evaluated.
+    pub fold: Fold,
+    /// First query, an index into the fold's ids in bytewise order.
+    pub first_query: u32,
+    /// Number of queries, at least one.
+    pub query_count: u32,
+    /// Candidates, each once.
+    pub candidates: Vec<Candidate>,
+}
+
+impl EvaluateTask {
+    /// Returns the identity of the task: a digest of everything in it, so that the same work has the same id however
+    /// often and by whomever it is planned.
+    ///
+    /// # Panics
+    ///
+    /// Never: the text is neither empty nor too long.
+    pub fn id(&self) -> TaskId {
+        let first = self.first_query.to_le_bytes();
+        let count = self.query_count.to_le_bytes();
+        let candidates: Vec<String> = self
+            .candidates
+            .iter()
+            .map(Candidate::canonical_json)
+            .collect();
+        let head = [
+            self.job.as_str().as_bytes(),
+            self.fold.as_str().as_bytes(),
+            first.as_slice(),
+            count.as_slice(),
+        ];
+        let parts = head
+            .into_iter()
+            .chain(candidates.iter().map(String::as_bytes));
+        let digest = Digest::of_parts(parts);
+        TaskId::try_from(format!("t{}", digest.short(24))).expect("25 characters are an id")
+    }
+}

@@ -1,0 +1,1 @@
+//! A ranking and its judgments in, metric values out.

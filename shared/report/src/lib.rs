@@ -1,0 +1,1 @@
+//! Verdicts and tables in, words out.

@@ -1,0 +1,1 @@
+//! A query in, rankings of many candidates out.

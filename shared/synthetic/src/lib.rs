@@ -1,0 +1,1 @@
+//! A seeded product catalogue whose complete grades are known.

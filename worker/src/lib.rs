@@ -1,0 +1,1 @@
+//! Takes a task, evaluates its candidates on its queries, and returns rows. It measures and never judges.
