@@ -48,7 +48,7 @@ pub enum GradeError {
 pub struct Grade(f64);
 
 impl Grade {
-    /// The lowest grade that counts as relevant unless a job says otherwise, trec_eval's `-l 1`.
+    /// The lowest grade that counts as relevant unless a job says otherwise, as in `trec_eval -l 1`.
     pub const RELEVANT: Self = Self(1.0);
 
     /// Returns the grade as a number.

@@ -30,4 +30,4 @@ pub use query::{Corpus, Document, Query};
 pub use ranking::{Hit, rank_order};
 pub use split::Fold;
 pub use stage::{FailureKind, RerankStatus, RewriteStatus};
-pub use task::{AnalyzerKind, EngineSettings, EvaluateTask, Measurement};
+pub use task::{AnalyzerKind, EngineSettings, EvaluateTask, ExamineTask, JobSettings, Measurement};

@@ -256,10 +256,10 @@ impl Metric {
             Measure::NumRelRet => "num_rel_ret".to_owned(),
         };
         if let Some(level) = self.level {
-            slug.push_str(&format!("_rel{level}"));
+            slug = format!("{slug}_rel{level}");
         }
         if let Some(cutoff) = self.cutoff {
-            slug.push_str(&format!("_{cutoff}"));
+            slug = format!("{slug}_{cutoff}");
         }
         slug
     }
@@ -360,7 +360,7 @@ impl FromStr for Metric {
                         value
                             .parse::<u8>()
                             .ok()
-                            .filter(|&l| l >= 1 && l <= 30)
+                            .filter(|level| (1..=30).contains(level))
                             .ok_or_else(invalid)?,
                     );
                 }

@@ -1,10 +1,11 @@
 //! What is measured, and the units in which the work is handed out.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Candidate, Digest, Fold, Gains, Grade, JobId, Metric, TaskId};
+use crate::{Candidate, Digest, Fold, Gains, Grade, JobId, Metric, QueryId, TaskId};
 
 /// How text becomes tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,6 +56,31 @@ pub struct Measurement {
     pub top_grade: Grade,
 }
 
+/// What every task of a job has in common: a worker needs this and the dataset, and nothing else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSettings {
+    /// The job.
+    pub job: JobId,
+    /// Fingerprint of the dataset that the job is about.
+    pub dataset: Digest,
+    /// What decides the per-field scores.
+    pub engine: EngineSettings,
+    /// What is measured.
+    pub measurement: Measurement,
+    /// The query ids of each fold that is evaluated, in bytewise order.
+    pub folds: BTreeMap<Fold, Vec<QueryId>>,
+}
+
+impl JobSettings {
+    /// Returns the ids of the queries in a range of a fold, or nothing when the range is not inside the fold.
+    pub fn queries(&self, fold: Fold, first: u32, count: u32) -> Option<&[QueryId]> {
+        let first = usize::try_from(first).ok()?;
+        let end = first.checked_add(usize::try_from(count).ok()?)?;
+        self.folds.get(&fold)?.get(first..end)
+    }
+}
+
 /// Candidates × one range of queries of one fold: the unit in which work is handed out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,23 +105,73 @@ impl EvaluateTask {
     ///
     /// Never: the text is neither empty nor too long.
     pub fn id(&self) -> TaskId {
-        let first = self.first_query.to_le_bytes();
-        let count = self.query_count.to_le_bytes();
-        let candidates: Vec<String> = self
-            .candidates
-            .iter()
-            .map(Candidate::canonical_json)
-            .collect();
-        let head = [
-            self.job.as_str().as_bytes(),
-            self.fold.as_str().as_bytes(),
-            first.as_slice(),
-            count.as_slice(),
-        ];
-        let parts = head
-            .into_iter()
-            .chain(candidates.iter().map(String::as_bytes));
-        let digest = Digest::of_parts(parts);
-        TaskId::try_from(format!("t{}", digest.short(24))).expect("25 characters are an id")
+        task_id('t', &self.parts())
+    }
+
+    fn parts(&self) -> TaskParts<'_> {
+        (
+            &self.job,
+            self.fold,
+            self.first_query,
+            self.query_count,
+            &self.candidates,
+        )
+    }
+}
+
+type TaskParts<'a> = (&'a JobId, Fold, u32, u32, &'a [Candidate]);
+
+fn task_id(kind: char, &(job, fold, first, count, candidates): &TaskParts<'_>) -> TaskId {
+    let first = first.to_le_bytes();
+    let count = count.to_le_bytes();
+    let candidates: Vec<String> = candidates.iter().map(Candidate::canonical_json).collect();
+    let head = [
+        job.as_str().as_bytes(),
+        fold.as_str().as_bytes(),
+        first.as_slice(),
+        count.as_slice(),
+    ];
+    let parts = head
+        .into_iter()
+        .chain(candidates.iter().map(String::as_bytes));
+    let digest = Digest::of_parts(parts);
+    TaskId::try_from(format!("{kind}{}", digest.short(24))).expect("25 characters are an id")
+}
+
+/// Asks for what was retrieved, not only for what it was worth: the hits of a few candidates and the ranks of the
+/// relevant documents, for baseline and finalists.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExamineTask {
+    /// The job this belongs to.
+    pub job: JobId,
+    /// The side of the split whose queries are examined.
+    pub fold: Fold,
+    /// First query, an index into the fold's ids in bytewise order.
+    pub first_query: u32,
+    /// Number of queries, at least one.
+    pub query_count: u32,
+    /// Candidates, each once.
+    pub candidates: Vec<Candidate>,
+    /// Hits reported for each query.
+    pub hits: NonZeroU32,
+    /// Depth to which the ranks of relevant documents are looked for.
+    pub rank_depth: NonZeroU32,
+}
+
+impl ExamineTask {
+    /// Returns the identity of the task, a digest of its job, queries and candidates.
+    ///
+    /// The depths are the same for all tasks of a job and part of the job's own identity.
+    pub fn id(&self) -> TaskId {
+        let candidates = self.candidates.as_slice();
+        let parts = (
+            &self.job,
+            self.fold,
+            self.first_query,
+            self.query_count,
+            candidates,
+        );
+        task_id('x', &parts)
     }
 }
