@@ -1,1 +1,6 @@
 //! Takes a task, evaluates its candidates on its queries, and returns rows. It measures and never judges.
+
+mod evaluator;
+mod examine;
+
+pub use evaluator::{EvaluateError, Evaluator};

@@ -1,0 +1,44 @@
+//! The command line. Doc comments here are the help texts.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::compare::CompareArgs;
+use crate::commands::dataset::DatasetCommand;
+use crate::commands::evaluate::EvaluateArgs;
+use crate::commands::run::RunArgs;
+use crate::output::Format;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done, or the verdict is PROMOTE
+  1    the verdict is BLOCK
+  2    the command line or an input file is not valid
+  3    something needed does not work, nothing could be judged
+  4    the verdict is INSUFFICIENT_EVIDENCE
+  130  interrupted";
+
+/// Evaluates ranking configurations on judged queries and says whether a change is real: PROMOTE, BLOCK or
+/// INSUFFICIENT_EVIDENCE, with every number behind it.
+#[derive(Debug, Parser)]
+#[command(name = "evalfarm", version, after_help = EXIT_CODES)]
+pub(crate) struct Options {
+    /// What the data on standard output looks like
+    #[arg(long, global = true, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Evaluate the candidates of a sweep file and judge the best
+    Run(RunArgs),
+    /// Print metric values of a run against judgments
+    Evaluate(EvaluateArgs),
+    /// Judge a candidate against a baseline from results that you already have
+    Compare(CompareArgs),
+    /// Bring data in: import, generate, inspect, split, verify
+    #[command(subcommand)]
+    Dataset(DatasetCommand),
+}

@@ -1,0 +1,95 @@
+//! The one place that prints: data on standard output, everything else on standard error.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use evalfarm_process::ErrorChain;
+use serde::Serialize;
+
+use crate::exit_code;
+use crate::failure::Failure;
+
+/// What a command's data looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Tables and sentences for people.
+    Text,
+    /// Exactly one JSON object.
+    Json,
+}
+
+/// Prints the data of a command in the chosen format.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    format: Format,
+}
+
+impl Printer {
+    /// Returns a printer for that format.
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format }
+    }
+
+    /// Prints the result of a command: `text` for people or `json` for programs, never both.
+    pub(crate) fn data<T: Serialize>(
+        &self,
+        text: impl FnOnce() -> String,
+        json: &T,
+    ) -> Result<(), Failure> {
+        let mut data = match self.format {
+            Format::Text => text(),
+            Format::Json => serde_json::to_string_pretty(json).map_err(Failure::infrastructure)?,
+        };
+        if !data.ends_with('\n') {
+            data.push('\n');
+        }
+        let mut out = io::stdout().lock();
+        match out.write_all(data.as_bytes()).and_then(|()| out.flush()) {
+            // The reader has seen enough, as in `evalfarm … | head -1`; the exit code still says the verdict.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map_err(Failure::infrastructure),
+        }
+    }
+
+    /// Says something that is not data.
+    #[expect(clippy::unused_self, reason = "only who holds the printer prints")]
+    pub(crate) fn note(&self, line: &str) {
+        stderr(&format!("{line}\n"));
+    }
+
+    /// Says something that the user should look at.
+    pub(crate) fn warning(&self, line: &str) {
+        self.note(&format!("warning: {line}"));
+    }
+
+    /// Says why the command failed, with all causes, and what to do next.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let (text, hint) = match failure {
+            Failure::Input { error, hint } | Failure::Infrastructure { error, hint } => (
+                format!("error: {}", ErrorChain(error.as_ref())),
+                hint.clone(),
+            ),
+            Failure::Interrupted { hint } => ("interrupted".to_owned(), Some(hint.clone())),
+        };
+        self.note(&text);
+        if let Some(hint) = hint {
+            self.note(&format!("\nhint: {hint}"));
+        }
+    }
+}
+
+/// Prints what clap has to say: help and version are data, anything else is a usage error.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Nothing is left to do when the terminal is gone.
+    drop(error.print());
+    ExitCode::from(if error.use_stderr() {
+        exit_code::INVALID_INPUT
+    } else {
+        exit_code::DONE
+    })
+}
+
+fn stderr(text: &str) {
+    // A closed standard error must not turn a verdict into a failure.
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+}

@@ -1,0 +1,19 @@
+# Names for commands; anything with an `if` in it is a script or Rust.
+
+# Lists the recipes.
+default:
+    @just --list
+
+# Installs what the tests need and runs every check that CI runs.
+test:
+    bash tests/all.sh
+
+# Formatting, lints and documentation, without tests.
+check:
+    cargo fmt --all --check
+    cargo clippy --locked --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+
+# The sweep of the README.
+demo:
+    cargo run --release -- run datasets/sweeps/shop.toml
