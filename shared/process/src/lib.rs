@@ -1,5 +1,7 @@
 //! What every binary of the project needs before it can do its own work.
 
+mod environment;
 mod error_chain;
 
+pub use environment::cache_folder;
 pub use error_chain::ErrorChain;
