@@ -38,12 +38,12 @@ pub enum ColumnarError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The data is not what was written.
-    #[error("the data has sha256 `{found}`, the file was written with `{expected}`")]
+    /// The file is not what was written.
+    #[error("the content has sha256 `{found}`, but was written with `{expected}`")]
     Checksum {
-        /// Digest of the data as it is.
+        /// Digest of the file as it is.
         found: String,
-        /// Digest stored when the data was written.
+        /// Digest stored when the file was written.
         expected: String,
     },
     /// The file was not written by this project, or by another tool after it.

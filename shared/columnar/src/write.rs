@@ -14,8 +14,8 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use sha2::{Digest as _, Sha256};
 
+use crate::seal::{CHECKSUM_KEY, PLACEHOLDER, seal};
 use crate::table::RESERVED_PREFIX;
 use crate::{Column, ColumnType, ColumnarError, Labels, Table};
 
@@ -30,15 +30,14 @@ const CREATED_BY: &str = "evalfarm";
 
 pub(crate) const NAME_KEY: &str = "evalfarm.schema";
 pub(crate) const VERSION_KEY: &str = "evalfarm.schema_version";
-pub(crate) const CHECKSUM_KEY: &str = "evalfarm.data_sha256";
 
 /// Returns the table as the bytes of a Parquet file: the same table gives the same bytes, and so does a text column
 /// whether it holds texts or labels.
 ///
 /// Snappy, dictionaries where they help, row groups of at most [`ROWS_PER_GROUP`] rows, statistics by row group, no page index.
 /// The file's metadata has the table's own, the schema's name and version (`evalfarm.schema`,
-/// `evalfarm.schema_version`), each column's description (`evalfarm.column.<name>`), and the SHA-256 of all bytes
-/// before the footer (`evalfarm.data_sha256`).
+/// `evalfarm.schema_version`), each column's description (`evalfarm.column.<name>`), and the SHA-256 of the
+/// file with zeros in its own place (`evalfarm.sha256`).
 pub fn to_bytes(table: &Table) -> Result<Vec<u8>, ColumnarError> {
     let schema = arrow_schema(table);
     let properties = WriterProperties::builder()
@@ -68,39 +67,26 @@ pub fn to_bytes(table: &Table) -> Result<Vec<u8>, ColumnarError> {
             RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(ColumnarError::encode)?;
         writer.write(&batch).map_err(ColumnarError::encode)?;
     }
-    writer.flush().map_err(ColumnarError::encode)?;
-    writer.sync().map_err(ColumnarError::encode)?;
-    let checksum = hex(&Sha256::digest(writer.inner()));
-    for (key, value) in file_metadata(table, checksum) {
+    for (key, value) in file_metadata(table) {
         writer.append_key_value_metadata(KeyValue::new(key, value));
     }
-    writer.into_inner().map_err(ColumnarError::encode)
+    let mut bytes = writer.into_inner().map_err(ColumnarError::encode)?;
+    seal(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the file's metadata in the order in which it is written: what the table says, then what this crate says.
-fn file_metadata(table: &Table, checksum: String) -> Vec<(String, String)> {
+fn file_metadata(table: &Table) -> Vec<(String, String)> {
     let schema = table.schema();
-    let own = table.metadata().iter();
-    let mut entries: Vec<(String, String)> = own
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
+    let mut entries: Vec<(String, String)> = table.metadata().clone().into_iter().collect();
     entries.push((NAME_KEY.to_owned(), schema.name.clone()));
     entries.push((VERSION_KEY.to_owned(), schema.version.to_string()));
     for field in &schema.fields {
         let key = format!("{RESERVED_PREFIX}column.{}", field.name);
         entries.push((key, field.description.clone()));
     }
-    entries.push((CHECKSUM_KEY.to_owned(), checksum));
+    entries.push((CHECKSUM_KEY.to_owned(), PLACEHOLDER.to_owned()));
     entries
-}
-
-/// Returns the digest in lower-case hexadecimal digits.
-pub(crate) fn hex(digest: &[u8]) -> String {
-    use std::fmt::Write as _;
-    digest.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string accepts everything");
-        text
-    })
 }
 
 fn arrow_schema(table: &Table) -> Arc<ArrowSchema> {

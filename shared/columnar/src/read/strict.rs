@@ -13,18 +13,15 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::reader::ChunkReader;
-use sha2::{Digest as _, Sha256};
 
 use super::sink::Sink;
+use crate::seal::check_seal;
 use crate::table::is_reserved;
-use crate::write::{CHECKSUM_KEY, NAME_KEY, VERSION_KEY, hex};
+use crate::write::{NAME_KEY, VERSION_KEY};
 use crate::{ColumnType, ColumnarError, Field, Schema, Table};
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 1 << 14;
-
-/// Last bytes of every Parquet file, after the footer's length.
-const MAGIC: &[u8] = b"PAR1";
 
 /// Reads a file that [`crate::to_bytes`] wrote: name, version, checksum, columns, types and nullability must be those of
 /// `expected`. Columns come back in the order of `expected`, text as [`crate::Column::Text`].
@@ -69,23 +66,13 @@ fn read_strict(
     expected: &Schema,
     columns: Option<&[&str]>,
 ) -> Result<Table, ColumnarError> {
-    let data = data_bytes(&bytes)?;
+    check_seal(&bytes)?;
     // The schema that arrow may have stored says how a tool held the data, not what the data is.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let footer = ArrowReaderMetadata::load(&bytes, options).map_err(ColumnarError::damaged)?;
     let mut stored = stored_metadata(&footer);
     check_header(&stored, expected)?;
     check_columns(footer.schema(), expected)?;
-    let checksum = stored
-        .get(CHECKSUM_KEY)
-        .ok_or(ColumnarError::MissingKey { key: CHECKSUM_KEY })?;
-    let found = hex(&Sha256::digest(data));
-    if found != *checksum {
-        return Err(ColumnarError::Checksum {
-            found,
-            expected: checksum.clone(),
-        });
-    }
     let fields = match columns {
         None => expected.fields.clone(),
         Some(names) => selected(expected, names)?,
@@ -98,16 +85,6 @@ fn read_strict(
     };
     let as_labels = columns.is_some();
     decode(bytes, &footer, schema, stored, as_labels)
-}
-
-/// Returns everything before the footer.
-fn data_bytes(bytes: &Bytes) -> Result<&[u8], ColumnarError> {
-    let wrong = || ColumnarError::NotParquet { len: bytes.len() };
-    let rest = bytes.strip_suffix(MAGIC).ok_or_else(wrong)?;
-    let (rest, length) = rest.split_last_chunk::<4>().ok_or_else(wrong)?;
-    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| wrong())?;
-    let end = rest.len().checked_sub(length).ok_or_else(wrong)?;
-    rest.get(..end).ok_or_else(wrong)
 }
 
 /// Returns the file's metadata; of a key that occurs twice the last value.
