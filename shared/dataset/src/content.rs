@@ -50,11 +50,6 @@ impl DatasetContent {
     ) -> Result<(Self, Vec<Warning>), Fault> {
         corpus.documents.sort_by(|a, b| a.id.cmp(&b.id));
         queries.sort_by(|a, b| a.id.cmp(&b.id));
-        refuse_repeats(
-            "document",
-            corpus.documents.iter().map(|document| document.id.as_str()),
-        )?;
-        refuse_repeats("query", queries.iter().map(|query| query.id.as_str()))?;
         refuse_judged_without_text(&queries, &judgments)?;
         let mut warnings = Vec::new();
         if !options.keep_unjudged_queries {
@@ -111,21 +106,6 @@ pub(crate) fn judged_not_in_corpus(
         });
     let (query, document) = missing.next()?;
     Some((1 + missing.count() as u64, query.clone(), document.clone()))
-}
-
-fn refuse_repeats<'a>(
-    kind: &'static str,
-    sorted: impl Iterator<Item = &'a str>,
-) -> Result<(), Fault> {
-    let mut previous = None;
-    for id in sorted {
-        if previous == Some(id) {
-            let problem = format!("{kind} `{id}` occurs twice");
-            return Err(Fault::Markup { problem });
-        }
-        previous = Some(id);
-    }
-    Ok(())
 }
 
 fn refuse_judged_without_text(queries: &[Query], judgments: &Judgments) -> Result<(), Fault> {

@@ -7,6 +7,7 @@ mod judging;
 mod near;
 mod source;
 pub mod split;
+mod store;
 pub mod trec;
 mod warning;
 
@@ -14,4 +15,7 @@ pub use content::{DatasetContent, Imported, JoinOptions};
 pub use fault::{Fault, InputError};
 pub use near::{NearCollision, near_collisions};
 pub use source::SourceFile;
+pub use store::{
+    About, ContentError, Counts, Dataset, DatasetError, Manifest, StoredFile, store, verify,
+};
 pub use warning::Warning;
