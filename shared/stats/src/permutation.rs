@@ -90,12 +90,12 @@ impl ResamplingPlan {
         let mut counted = self.count_sampled(&sampled).into_iter();
         columns
             .iter()
-            .map(|column| match self.assignments(column) {
-                Some(assignments) => outcome(enumerate(column), 0, assignments),
-                None => {
-                    let counts = counted.next().expect("each sampled column was counted");
-                    outcome(counts, 1, self.resamples().count.get())
+            .map(|column| {
+                if let Some(assignments) = self.assignments(column) {
+                    return outcome(enumerate(column), 0, assignments);
                 }
+                let counts = counted.next().expect("each sampled column was counted");
+                outcome(counts, 1, self.resamples().count.get())
             })
             .collect()
     }

@@ -1,0 +1,160 @@
+//! What limits how far a verdict carries.
+
+use crate::criteria::{Case, noise_band, number};
+use crate::{Agreement, Limit, LimitCode};
+
+/// Returns the limits of one candidate's judgement, in a fixed order.
+pub(crate) fn limits(case: &Case<'_>) -> Vec<Limit> {
+    let mut limits = data(case);
+    limits.extend(coverage(case));
+    limits.push(detectable(case));
+    limits.extend(operations(case));
+    limits.push(noise(case));
+    limits.extend(looks(case));
+    let notes = &case.evidence.parts.context.notes;
+    limits.extend(
+        notes
+            .iter()
+            .map(|note| limit(LimitCode::Note, note.clone(), None)),
+    );
+    limits
+}
+
+fn limit(code: LimitCode, text: String, value: Option<f64>) -> Limit {
+    Limit { code, text, value }
+}
+
+fn data(case: &Case<'_>) -> Vec<Limit> {
+    let context = &case.evidence.parts.context;
+    let mut limits = Vec::new();
+    if context.synthetic {
+        let text = "the data were generated: nothing follows for real queries".to_owned();
+        limits.push(limit(LimitCode::Synthetic, text, None));
+    }
+    if let Some(gains) = &context.gains {
+        limits.push(limit(LimitCode::Gains, format!("gains: {gains}"), None));
+    }
+    if context.ordered_by_rank {
+        let text = "hits are in the order of the file's ranks, not of its scores".to_owned();
+        limits.push(limit(LimitCode::OrderedByRank, text, None));
+    }
+    if let Some(relevant) = context.relevant_per_query {
+        let text = format!("{} relevant judgments a query", number(relevant));
+        limits.push(limit(LimitCode::RelevantPerQuery, text, Some(relevant)));
+    }
+    if context.missing_rows > 0 {
+        let missing = context.missing_rows;
+        let text = format!("the job is incomplete: `{missing}` rows are missing");
+        limits.push(limit(LimitCode::Incomplete, text, Some(missing as f64)));
+    }
+    limits
+}
+
+fn coverage(case: &Case<'_>) -> Vec<Limit> {
+    let Some(coverage) = case.coverage else {
+        let text = "coverage unknown: the judged share of the hits was not recorded".to_owned();
+        return vec![limit(LimitCode::CoverageUnknown, text, None)];
+    };
+    [
+        ("baseline", coverage.baseline),
+        ("candidate", coverage.candidate),
+    ]
+    .into_iter()
+    .map(|(side, share)| {
+        let text = format!(
+            "{} of the {side}'s hits are judged, on average over `{}` queries",
+            number(share),
+            coverage.queries
+        );
+        limit(LimitCode::JudgedShare, text, Some(share))
+    })
+    .collect()
+}
+
+fn detectable(case: &Case<'_>) -> Limit {
+    let primary = &case.comparisons[0].summary;
+    let code = LimitCode::MinimumDetectableEffect;
+    let Some(effect) = primary.minimum_detectable_effect else {
+        let text = "one query has no spread, so no detectable effect can be stated".to_owned();
+        return limit(code, text, None);
+    };
+    let text = format!(
+        "a change of {} below {} is likely missed (power .80 at alpha {}, uncorrected)",
+        primary.metric,
+        number(effect),
+        number(case.policy.alpha)
+    );
+    limit(code, text, Some(effect))
+}
+
+fn operations(case: &Case<'_>) -> Vec<Limit> {
+    let (baseline, candidate) = (case.baseline_counts, case.candidate_counts);
+    let mut limits = vec![limit(
+        LimitCode::Failed,
+        format!(
+            "failed queries: baseline `{}`, candidate `{}` of `{}`",
+            baseline.failed, candidate.failed, candidate.queries
+        ),
+        Some(candidate.failed as f64),
+    )];
+    let shown = |count: Option<usize>| count.map_or("unknown".to_owned(), |c| c.to_string());
+    limits.push(
+        if candidate.degraded.is_some() || baseline.degraded.is_some() {
+            limit(
+                LimitCode::Degraded,
+                format!(
+                    "degraded queries: baseline `{}`, candidate `{}` of `{}`",
+                    shown(baseline.degraded),
+                    shown(candidate.degraded),
+                    candidate.queries
+                ),
+                candidate.degraded.map(|count| count as f64),
+            )
+        } else {
+            let text = "degradation unknown: stage statuses were not recorded".to_owned();
+            limit(LimitCode::DegradedUnknown, text, None)
+        },
+    );
+    if candidate.zero_results.is_none() || baseline.zero_results.is_none() {
+        let text = "queries without a result were not recorded".to_owned();
+        limits.push(limit(LimitCode::ZeroResultUnknown, text, None));
+    }
+    limits
+}
+
+fn noise(case: &Case<'_>) -> Limit {
+    let Some(band) = noise_band(case.policy, case.evidence) else {
+        let text = "no noise band: how much a rerun changes was not measured".to_owned();
+        return limit(LimitCode::NoiseBandUnknown, text, None);
+    };
+    let text = format!(
+        "reruns of one configuration change the primary by up to {}",
+        number(band)
+    );
+    limit(LimitCode::NoiseBand, text, Some(band))
+}
+
+fn looks(case: &Case<'_>) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    let looks = case.evidence.parts.context.looks;
+    if looks > 1 {
+        let text = format!(
+            "look `{looks}` at this hypothesis on this query set: its p-value is too small by what was learnt before"
+        );
+        limits.push(limit(LimitCode::RepeatedLook, text, Some(f64::from(looks))));
+    }
+    for comparison in case.comparisons {
+        let metric = &comparison.summary.metric;
+        let text = match comparison.summary.agreement {
+            Agreement::Agree => continue,
+            Agreement::OnlyPValue => {
+                format!("{metric}: p finds a change and the interval does not")
+            }
+            Agreement::OnlyInterval => {
+                format!("{metric}: the interval excludes 0 and p finds no change")
+            }
+        };
+        limits.push(limit(LimitCode::Disagreement, text, None));
+    }
+    limits
+}
