@@ -1,0 +1,20 @@
+//! The sweep file: what people write, checked key by key, and what it means.
+//!
+//! Every key is described in `docs/sweep-file.md`, whose examples a test reads.
+
+mod baseline;
+mod canonical;
+mod document;
+mod error;
+mod measure;
+mod moves;
+mod plan;
+mod reader;
+mod source;
+
+pub use baseline::Baseline;
+pub use document::{Judge, SweepFile, SweepName};
+pub use error::{Position, Refusal, SweepFileError};
+pub use measure::MetricSettings;
+pub use plan::{Moves, SweepPlan};
+pub use source::{Catalogue, DatasetSource, GeneratedDataset, SplitSizes, SplitSource};
