@@ -18,8 +18,9 @@ pub(crate) const MAX_DOCUMENTS: usize = 1 << 31;
 /// Documents that are analysed before they are handed to the writer, which takes one after the other.
 const BATCH: usize = 4096;
 
-/// The memory from which tantivy's writer derives the size of its first table, in bytes. It does not limit the writer.
-const TABLE_MEMORY: usize = 50_000_000;
+/// The memory from which tantivy's writer derives the size of its first hash table, in bytes. The table grows as needed, so
+/// this only keeps small indexes cheap.
+const TABLE_MEMORY: usize = 2_000_000;
 
 /// Returns the analyzer of that kind.
 pub(crate) fn analyzer(kind: AnalyzerKind) -> Analyzer {
@@ -106,7 +107,7 @@ pub(crate) fn build(
             lengths.extend(bytes);
         }
     }
-    let index = Bm25Index::open(writer.finalize()?, corpus, settings)?;
+    let index = Bm25Index::open(&writer.finalize()?, corpus, settings)?;
     for (row, bytes) in lengths.chunks_exact(fields.len().max(1)).enumerate() {
         if let Some(column) = index.first_other_length(row, bytes) {
             let field = corpus.fields[column].clone();

@@ -173,7 +173,7 @@ fn open(path: &Path, key: &Key, corpus: &Corpus) -> Result<Result<Bm25Index, Sta
         return Ok(Err(Stale::Damaged));
     };
     let index = Index::open(directory).map_err(IndexError::from);
-    let index = index.and_then(|index| Bm25Index::open(index, corpus, &key.settings));
+    let index = index.and_then(|index| Bm25Index::open(&index, corpus, &key.settings));
     Ok(index.map_err(|_| Stale::Damaged))
 }
 

@@ -68,7 +68,7 @@ impl Bm25Index {
 
     /// Opens what [`build::build`] has written for this corpus.
     pub(crate) fn open(
-        index: Index,
+        index: &Index,
         corpus: &Corpus,
         settings: &EngineSettings,
     ) -> Result<Self, IndexError> {
