@@ -180,7 +180,7 @@ pub fn evaluate(
     let all = metrics
         .iter()
         .zip(totals)
-        .map(|(&metric, total)| total.means(is_summed(metric)))
+        .map(|(&metric, total)| total.means(is_count(metric)))
         .collect();
     Ok(Evaluation {
         metrics,
@@ -190,8 +190,9 @@ pub fn evaluate(
     })
 }
 
-/// Whether a metric's value under `all` is a sum over queries instead of a mean.
-fn is_summed(metric: Metric) -> bool {
+/// Whether a metric counts things, so that its value is a whole number and its value under `all` a sum over queries
+/// instead of a mean: `NumQ`, `NumRet`, `NumRel`, `NumRelRet`. `zero_result` is not one of them: its mean is a rate.
+pub fn is_count(metric: Metric) -> bool {
     match metric.measure() {
         Measure::NumQ | Measure::NumRet | Measure::NumRel | Measure::NumRelRet => true,
         Measure::Ndcg(_)

@@ -30,7 +30,7 @@ mod success;
 pub use condensed::condense_into;
 pub use evaluation::{
     EvaluateError, Evaluation, EvaluationCounts, MetricMeans, NoRelevant, QuerySet, QueryValues,
-    evaluate,
+    evaluate, is_count,
 };
 pub use join::{JoinError, JoinedRun, SelfHits};
 pub use query_metrics::{MetricsError, QueryMetrics};
