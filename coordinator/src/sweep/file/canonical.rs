@@ -1,11 +1,13 @@
 //! The canonical form of a sweep: the same meaning gives the same bytes.
 
 use evalfarm_domain::{Candidate, EngineSettings};
+use evalfarm_gate::GatePolicy;
 use serde::Serialize;
 
-use super::document::{Judge, SweepFile, SweepName};
+use super::document::{SweepFile, SweepName};
 use super::measure::MetricSettings;
 use super::plan::{Moves, SweepPlan};
+use super::policy::Judge;
 use super::source::{SplitSizes, SplitSource};
 use crate::sweep::{Point, Space};
 
@@ -24,7 +26,7 @@ struct Canonical<'a> {
     baseline: &'a Candidate,
     sweep: CanonicalPlan<'a>,
     judge: Judge,
-    policy: &'a toml::Table,
+    policy: &'a GatePolicy,
 }
 
 #[derive(Serialize)]

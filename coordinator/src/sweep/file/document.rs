@@ -6,18 +6,20 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use evalfarm_domain::EngineSettings;
+use evalfarm_gate::GatePolicy;
 use serde::Serialize;
 
 use super::baseline::{Baseline, baseline};
 use super::error::SweepFileError;
 use super::measure::{MetricSettings, engine, metrics};
 use super::plan::{Moves, SweepPlan, plan};
+use super::policy::{self, Judge};
 use super::reader::{Entry, Section};
 use super::source::{DatasetSource, SplitSource, dataset, split};
 use crate::sweep::strategy::{
     AxisScan, Configuration, CoordinateDescent, Grid, List, RandomBox, Refine, Staged, Strategy,
 };
-use crate::sweep::{SelectionFold, Sweep, SweepReport};
+use crate::sweep::{Sweep, SweepReport};
 
 /// Name of a sweep: lower-case letters, digits and hyphens, 1 to 64 of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,26 +35,6 @@ impl SweepName {
 impl fmt::Display for SweepName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-/// Which candidates are judged, and on which queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judge {
-    /// The best candidate on the train queries is judged once on the holdout.
-    WinnerOnHoldout,
-    /// Every candidate is judged on every query, as one family.
-    AllOnAll,
-}
-
-impl Judge {
-    /// Returns the queries whose values the sweep selects on.
-    pub fn selection_fold(self) -> SelectionFold {
-        match self {
-            Self::WinnerOnHoldout => SelectionFold::Train,
-            Self::AllOnAll => SelectionFold::All,
-        }
     }
 }
 
@@ -79,8 +61,8 @@ pub struct SweepFile {
     pub plan: SweepPlan,
     /// Which candidates are judged, and on which queries.
     pub judge: Judge,
-    /// The other keys of `[policy]`, as the gate reads them.
-    pub policy: toml::Table,
+    /// The rules of the gate, with primary and guards of `metrics`.
+    pub policy: GatePolicy,
 }
 
 const TOP_LEVEL: [&str; 9] = [
@@ -122,7 +104,9 @@ impl SweepFile {
             // the same numbers as every other point, so that a strategy that comes back to it finds it evaluated
             baseline.configuration = Configuration::at(space, point.clone());
         }
-        let (judge, policy) = policy(&mut document, &plan, split.as_ref())?;
+        let mut policy = policy::section(&mut document)?;
+        let judge = policy::judge(&document, policy.as_mut(), &plan, split.as_ref())?;
+        let policy = policy::gate(policy, &metrics, seed)?;
         Ok(Self {
             name,
             seed,
@@ -187,46 +171,4 @@ fn name(entry: &Entry<'_>) -> Result<SweepName, SweepFileError> {
     } else {
         Err(entry.not_allowed(NAME))
     }
-}
-
-/// Reads `[policy]`: which candidates are judged, and what the gate reads itself.
-fn policy(
-    document: &mut Section<'_>,
-    plan: &SweepPlan,
-    split: Option<&SplitSource>,
-) -> Result<(Judge, toml::Table), SweepFileError> {
-    let section = document.take("policy");
-    let mut section = section
-        .map(|entry| entry.open_table("a table"))
-        .transpose()?;
-    let written = section.as_mut().and_then(|section| section.take("judge"));
-    let judge = match &written {
-        None if matches!(plan, SweepPlan::List(_)) => Judge::AllOnAll,
-        None => Judge::WinnerOnHoldout,
-        Some(entry) => {
-            let spellings = [
-                "winner_on_holdout",
-                "all_on_all",
-                "winner-on-holdout",
-                "all-on-all",
-            ];
-            match entry.choice(&spellings)? {
-                0 | 2 => Judge::WinnerOnHoldout,
-                _ => Judge::AllOnAll,
-            }
-        }
-    };
-    if let (Judge::AllOnAll, true, Some(entry)) = (judge, plan.is_adaptive(), &written) {
-        return Err(entry.conflict(
-            "cannot be `all_on_all` with this strategy: it chooses candidates by the values of the queries that would \
-             judge them; use `winner_on_holdout`, or list the candidates",
-        ));
-    }
-    if judge == Judge::WinnerOnHoldout && split.is_none() {
-        let allowed = "a table with `seed`, `train` and `holdout`, because the winner is judged on queries that the sweep \
-                       has not seen";
-        return Err(document.missing("split", allowed));
-    }
-    let rest = section.map_or(Ok(toml::Table::new()), Section::rest)?;
-    Ok((judge, rest))
 }

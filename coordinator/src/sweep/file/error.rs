@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use evalfarm_domain::{CandidateError, GradeError, IdError, MetricError};
+use evalfarm_gate::PolicyError;
 
 use crate::sweep::{RangeError, SpaceError};
 
@@ -27,6 +28,13 @@ impl Position {
             line: before.matches('\n').count() + 1,
             column: in_line.chars().count() + 1,
         }
+    }
+}
+
+impl Default for Position {
+    /// Returns the start of the file.
+    fn default() -> Self {
+        Self { line: 1, column: 1 }
     }
 }
 
@@ -121,6 +129,16 @@ pub enum SweepFileError {
         /// What it collides with, and what to do.
         problem: String,
     },
+    /// A value that the type which reads it cannot.
+    #[error("{at}: `{key}` cannot be read: {message}")]
+    Unreadable {
+        /// Where the value is.
+        at: Position,
+        /// The key with the tables it is in.
+        key: String,
+        /// What was found and expected, on one line.
+        message: String,
+    },
     /// A value that another type refuses.
     #[error("{at}: `{key}` is not usable")]
     Refused {
@@ -155,6 +173,9 @@ pub enum Refusal {
     /// Not a space or a point of it.
     #[error(transparent)]
     Space(#[from] SpaceError),
+    /// Not a policy.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

@@ -9,12 +9,14 @@ mod error;
 mod measure;
 mod moves;
 mod plan;
+mod policy;
 mod reader;
 mod source;
 
 pub use baseline::Baseline;
-pub use document::{Judge, SweepFile, SweepName};
+pub use document::{SweepFile, SweepName};
 pub use error::{Position, Refusal, SweepFileError};
 pub use measure::MetricSettings;
 pub use plan::{Moves, SweepPlan};
+pub use policy::Judge;
 pub use source::{Catalogue, DatasetSource, GeneratedDataset, SplitSizes, SplitSource};

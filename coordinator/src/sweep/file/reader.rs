@@ -2,11 +2,12 @@
 //!
 //! Serde's derived readers know less: a wrong type names no key, an unknown key no nearest one, and NaN passes.
 
-use std::ops::RangeInclusive;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeString, DeTable, DeValue, ValueDeserializer};
 
 use super::error::{Position, Refusal, SweepFileError, nearest};
 
@@ -22,7 +23,7 @@ pub(super) struct Entry<'i> {
 }
 
 /// Key and place of a value.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Place {
     /// The key with the tables it is in.
     pub(super) key: String,
@@ -167,16 +168,57 @@ impl<'i> Section<'i> {
 }
 
 impl Section<'_> {
-    /// Returns what was not taken, for a type that reads itself.
-    pub(super) fn rest(self) -> Result<toml::Table> {
+    /// Returns where the table and its keys are, to speak of them after they were read.
+    pub(super) fn places(&self) -> Places {
+        let place = |(key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+            let place = Place {
+                key: self.dotted(key.get_ref()),
+                at: Position::of(self.text, value.span().start),
+            };
+            (key.get_ref().to_string(), place)
+        };
+        let whole = Place {
+            key: self.path.clone(),
+            at: self.at,
+        };
+        Places {
+            whole,
+            keys: self.entries.iter().map(place).collect(),
+        }
+    }
+
+    /// Reads what was not taken into a type that reads itself.
+    pub(super) fn read_rest<T: DeserializeOwned>(self) -> Result<T> {
+        let spans: Vec<(String, Range<usize>)> = self
+            .entries
+            .iter()
+            .map(|(key, value)| (self.dotted(key.get_ref()), value.span()))
+            .collect();
         let value = Spanned::new(0..0, DeValue::Table(self.entries));
-        let read = toml::Table::deserialize(ValueDeserializer::from(value));
-        read.map_err(|error| SweepFileError::Syntax {
-            at: error
-                .span()
-                .map_or(self.at, |span| Position::of(self.text, span.start)),
-            message: error.message().replace('\n', ", "),
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| {
+            let start = error.span().map(|span| span.start);
+            let inside = |span: &Range<usize>| start.is_some_and(|start| span.contains(&start));
+            let key = spans.into_iter().find(|(_, span)| inside(span));
+            SweepFileError::Unreadable {
+                at: start.map_or(self.at, |start| Position::of(self.text, start)),
+                key: key.map_or(self.path, |(key, _)| key),
+                message: error.message().replace('\n', ", "),
+            }
         })
+    }
+}
+
+/// Places of a table and its keys.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    whole: Place,
+    keys: BTreeMap<String, Place>,
+}
+
+impl Places {
+    /// Returns the place of a key, or that of the table when it does not have the key.
+    pub(super) fn of(self, key: &str) -> Place {
+        self.keys.get(key).cloned().unwrap_or(self.whole)
     }
 }
 

@@ -105,7 +105,7 @@ pub enum Batch {
 /// A rule for what to evaluate next.
 ///
 /// It sees observations of the folds that a sweep may select on, and nothing else.
-pub trait Strategy: fmt::Debug {
+pub trait Strategy: fmt::Debug + Send {
     /// Returns the next batch. Everything proposed before has been observed.
     fn next_batch(&mut self, seen: &Observations) -> Batch;
 }

@@ -237,9 +237,16 @@ fn metrics_are_checked_as_a_whole() {
     }
 }
 
+fn check_sweeps(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let error = with_tail(&format!("[sweep]\n{text}\n"));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
-fn sweeps_are_checked_against_the_baseline() {
-    let cases = [
+fn grids_are_checked_against_the_baseline() {
+    check_sweeps(&[
         (
             "strategy = \"annealing\"",
             "one of `list`, `grid`, `axis_scan`",
@@ -269,6 +276,12 @@ fn sweeps_are_checked_against_the_baseline() {
             "strategy = \"grid\"\ncombine = [\"most_fields\"]\ntie_breaker = 0.5",
             "which `combine` does not list",
         ),
+    ]);
+}
+
+#[test]
+fn sweeps_are_checked_against_the_baseline() {
+    check_sweeps(&[
         (
             "strategy = \"staged\"\nanchor = \"colour\"",
             "one of `title`, `brand`",
@@ -315,11 +328,37 @@ fn sweeps_are_checked_against_the_baseline() {
             "strategy = \"staged\"\n[policy]\njudge = \"best\"",
             "one of `winner_on_holdout`",
         ),
-    ];
-    for (text, expected) in cases {
-        let error = with_tail(&format!("[sweep]\n{text}\n"));
-        assert!(error.contains(expected), "{error}");
-    }
+    ]);
+}
+
+#[test]
+fn the_policy_is_checked_with_places() {
+    let policy = |line: &str| {
+        with_tail(&format!(
+            "[sweep]\nstrategy = \"refine\"\n[policy]\n{line}\n"
+        ))
+    };
+    assert_eq!(
+        policy("alpha = 0.7"),
+        "line 9, column 9: `policy.alpha` is not usable: policy value `alpha` is `0.7`, it has to be greater than 0 and at \
+         most 0.5"
+    );
+    let error = policy("alpha = \"0.05\"");
+    assert!(
+        error.starts_with("line 9, column 9: `policy.alpha` cannot be read: invalid type: string"),
+        "{error}"
+    );
+    let error = policy("alhpa = 0.05");
+    assert!(
+        error.starts_with("line 9, column 1: unknown key `policy.alhpa`, did you mean `alpha`?"),
+        "{error}"
+    );
+    assert!(policy("alpha = nan").contains("`policy.alpha` is not usable"));
+    assert!(
+        policy("guards = []")
+            .contains("`policy.guards` belongs to `[metrics]`; write `metrics.guards`")
+    );
+    assert!(policy("max_drop = { \"AP\" = 0.1 }").contains("which is not a guard"));
 }
 
 #[test]

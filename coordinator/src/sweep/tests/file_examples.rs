@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalfarm_domain::Metric;
+use evalfarm_domain::{FieldName, Metric};
 
 use crate::sweep::{
     Catalogue, DatasetSource, GeneratedDataset, Judge, Moves, RandomPoints, SelectionFold,
@@ -81,6 +81,9 @@ fn the_documentation_names_every_key() {
             "{frame}\n[sweep]\nstrategy = \"{strategy}\"\nzzzzzz = 1"
         )));
     }
+    messages.push(parse(&format!(
+        "{frame}\n[sweep]\nstrategy = \"refine\"\n[policy]\nzzzzzz = 1"
+    )));
     for message in messages {
         let (_, known) = message
             .split_once("known here: ")
@@ -130,6 +133,13 @@ fn what_is_left_out_has_the_documented_defaults() {
     assert_eq!(file.metrics.depth.get(), 10);
     assert_eq!(file.judge, Judge::WinnerOnHoldout);
     assert_eq!(file.judge.selection_fold(), SelectionFold::Train);
+    assert_eq!(file.policy.primary().as_str(), "nDCG@10");
+    let (resamples, alpha) = (file.policy.resamples(), file.policy.alpha());
+    assert_eq!(
+        (resamples.count.get(), resamples.seed),
+        (10_000, 20_260_816)
+    );
+    assert_eq!(alpha.to_bits(), 0.05_f64.to_bits());
     let SweepPlan::InSpace {
         space,
         baseline,
@@ -140,7 +150,7 @@ fn what_is_left_out_has_the_documented_defaults() {
     };
     assert_eq!(space.anchor().as_str(), "title");
     // The order of the file, which is the order of the published sweep and not that of the alphabet.
-    let fields: Vec<&str> = space.fields().iter().map(|field| field.as_str()).collect();
+    let fields: Vec<&str> = space.fields().iter().map(FieldName::as_str).collect();
     assert_eq!(fields, ["brand", "bullet_point", "description", "category"]);
     assert_eq!(baseline.ratios(), [0.625, 0.375, 0.25, 0.3]);
     assert_eq!(*moves, Moves::Staged(StagedSettings::default()));
