@@ -84,7 +84,9 @@ mod tests {
     #[test]
     fn powers_of_two_are_exact() {
         // log2 4 = 2, log2 16 = 4, log2 65536 = 16.
-        assert_eq!([0, 2, 14, 65534].map(discount), [1.0, 0.5, 0.25, 0.0625]);
+        for (index, expected) in [(0, 1.0_f64), (2, 0.5), (14, 0.25), (65534, 0.0625)] {
+            assert_eq!(discount(index).to_bits(), expected.to_bits());
+        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn plain_formulas_agree_on_generated_runs() {
     generated_runs_equal_the_plain_formulas();
 }
 
-/// Measures of trec_eval's output that we have.
+/// Measures of `trec_eval`'s output that we have.
 fn is_ours(name: &str) -> bool {
     let exact = [
         "num_q",
@@ -127,14 +127,14 @@ fn is_ours(name: &str) -> bool {
         "ndcg",
     ];
     let with_cutoff = ["P_", "recall_", "ndcg_cut_", "map_cut_", "success_"];
-    let cutoff = |prefix: &&str| {
+    let has_cutoff = |prefix: &&str| {
         let rest = name.strip_prefix(*prefix);
         rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    exact.contains(&name) || with_cutoff.iter().any(|prefix| cutoff(&prefix))
+    exact.contains(&name) || with_cutoff.iter().any(|prefix| has_cutoff(prefix))
 }
 
-/// `out.test.aq` of trec_eval 9.0.4: `trec_eval -a -q qrels.test results.test`, 4 digits.
+/// `out.test.aq` of `trec_eval` 9.0.4: `trec_eval -a -q qrels.test results.test`, 4 digits.
 #[test]
 fn trec_eval_prints_the_same_values() {
     let Some(folder) = reference_data("trec_eval") else {
@@ -173,7 +173,7 @@ fn trec_eval_prints_the_same_values() {
     assert_eq!(lines.len(), names.len() * 4 - 3);
 }
 
-/// Names of the golden file that are not trec_eval's own.
+/// Names of the golden file that are not `trec_eval`'s own.
 fn golden_name(name: &str) -> String {
     match name.strip_prefix("ndcg_exp_cut_") {
         Some(cutoff) => format!("nDCG(dcg='exp-log2')@{cutoff}"),
