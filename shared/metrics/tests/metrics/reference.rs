@@ -131,7 +131,7 @@ fn is_ours(name: &str) -> bool {
         let rest = name.strip_prefix(*prefix);
         rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    exact.contains(&name) || with_cutoff.iter().any(|prefix| has_cutoff(prefix))
+    exact.contains(&name) || with_cutoff.iter().any(has_cutoff)
 }
 
 /// `out.test.aq` of `trec_eval` 9.0.4: `trec_eval -a -q qrels.test results.test`, 4 digits.
