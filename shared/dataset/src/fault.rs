@@ -261,7 +261,7 @@ pub enum Fault {
         literal: &'static str,
     },
     /// A CSV record could not be read.
-    #[error("not the expected CSV: {problem}")]
+    #[error("not the expected table: {problem}")]
     Csv {
         /// What is wrong.
         problem: String,
@@ -277,7 +277,7 @@ pub enum Fault {
         found: String,
     },
     /// A value has a form that its place does not allow.
-    #[error("{name} `{value}` is not {expected}")]
+    #[error("{name} is `{value}`, expected {expected}")]
     Value {
         /// The column or key.
         name: String,

@@ -1,5 +1,6 @@
 //! Ids that differ and still look like one.
 
+use serde::Serialize;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 use crate::Warning;
@@ -7,7 +8,7 @@ use crate::Warning;
 /// Two different ids that become the same when Unicode form (NFC), case and leading zeros are disregarded.
 ///
 /// Ids are never changed: the pair is only reported, because one of the two was often made by a tool that changed it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NearCollision {
     /// The id that comes first bytewise.
     pub first: String,
