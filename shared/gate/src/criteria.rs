@@ -331,23 +331,32 @@ impl Case<'_> {
             number(summary.ci_high)
         );
         let mut interval = at_least(ReasonCode::IntervalIncludesZero, worst, 0.0, text);
-        interval.outcome = held(primary.interval == Trend::Better);
-        let least = self.policy.min_effect;
-        let effect = at_least(
-            ReasonCode::BelowMinEffect,
-            improvement,
-            least,
-            format!(
-                "{} improves by {}, the least that matters is {}",
-                summary.metric,
-                number(improvement),
-                number(least)
-            ),
-        );
+        interval.outcome = held(match primary.interval {
+            Trend::Better => true,
+            Trend::Same => false,
+            // It excludes 0; that the mean is on the losing side too is the first criterion's matter.
+            Trend::Worse => primary.mean == Trend::Worse,
+        });
+        let effect = self.matters(improvement);
         [improved, significant, interval, effect]
             .into_iter()
             .map(|result| about(result, primary))
             .collect()
+    }
+
+    fn matters(&self, improvement: f64) -> CriterionResult {
+        let code = ReasonCode::BelowMinEffect;
+        let least = self.policy.min_effect;
+        if least <= 0.0 {
+            return not_tested(code, "no least effect is set".to_owned());
+        }
+        let text = format!(
+            "{} improves by {}, the least that matters is {}",
+            self.primary().summary.metric,
+            number(improvement),
+            number(least)
+        );
+        at_least(code, improvement, least, text)
     }
 
     /// Step 7: reruns of one configuration differ by less.

@@ -1,0 +1,12 @@
+//! The gate from the outside: evidence and policy in, judgement out.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails as the test does"
+)]
+
+mod cases;
+mod order_of_decision;
+mod policy;
+mod published;
+mod scene;
