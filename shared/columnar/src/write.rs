@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array,
     LargeStringArray, RecordBatch, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
@@ -126,25 +126,34 @@ fn dictionary(column: &Column) -> Option<ArrayRef> {
         return None;
     };
     let labels = labels.labels().iter().map(|label| Some(&**label));
-    Some(Arc::new(LargeStringArray::from_iter(labels)))
+    Some(Arc::new(labels.collect::<LargeStringArray>()))
 }
 
 fn array(column: &Column, dictionary: Option<&ArrayRef>, range: Range<usize>) -> ArrayRef {
     match column {
-        Column::Text(cells) => Arc::new(LargeStringArray::from_iter(
-            cells[range].iter().map(Option::as_deref),
-        )),
+        Column::Text(cells) => {
+            let texts = cells[range].iter().map(Option::as_deref);
+            Arc::new(texts.collect::<LargeStringArray>())
+        }
         Column::Labels(labels) => labelled(labels, dictionary, range),
-        Column::F64(cells) => Arc::new(Float64Array::from_iter(cells[range].iter().copied())),
-        Column::F32(cells) => Arc::new(Float32Array::from_iter(cells[range].iter().copied())),
-        Column::I64(cells) => Arc::new(Int64Array::from_iter(cells[range].iter().copied())),
-        Column::U64(cells) => Arc::new(UInt64Array::from_iter(cells[range].iter().copied())),
-        Column::Bool(cells) => Arc::new(BooleanArray::from_iter(cells[range].iter().copied())),
+        Column::F64(cells) => collected::<Float64Array, _>(&cells[range]),
+        Column::F32(cells) => collected::<Float32Array, _>(&cells[range]),
+        Column::I64(cells) => collected::<Int64Array, _>(&cells[range]),
+        Column::U64(cells) => collected::<UInt64Array, _>(&cells[range]),
+        Column::Bool(cells) => collected::<BooleanArray, _>(&cells[range]),
     }
 }
 
+fn collected<A, T>(cells: &[Option<T>]) -> ArrayRef
+where
+    A: Array + FromIterator<Option<T>> + 'static,
+    T: Copy,
+{
+    Arc::new(cells.iter().copied().collect::<A>())
+}
+
 fn labelled(labels: &Labels, dictionary: Option<&ArrayRef>, range: Range<usize>) -> ArrayRef {
-    let keys = UInt32Array::from_iter(labels.codes()[range].iter().copied());
+    let keys: UInt32Array = labels.codes()[range].iter().copied().collect();
     let values = dictionary.map_or_else(
         || Arc::new(LargeStringArray::from_iter_values([""; 0])) as ArrayRef,
         Arc::clone,

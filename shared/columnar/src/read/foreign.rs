@@ -6,7 +6,7 @@ use std::path::Path;
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Compression;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::strict::{decode, guarded, stored_metadata};
 use crate::table::is_reserved;
@@ -98,7 +98,11 @@ fn widened(kind: &DataType) -> Option<ColumnType> {
 }
 
 fn check_compression(footer: &ParquetMetaData, schema: &Schema) -> Result<(), ColumnarError> {
-    for chunk in footer.row_groups().iter().flat_map(|group| group.columns()) {
+    for chunk in footer
+        .row_groups()
+        .iter()
+        .flat_map(RowGroupMetaData::columns)
+    {
         let name = chunk.column_path().parts().first();
         let Some(name) = name.filter(|name| schema.position(name).is_some()) else {
             continue;

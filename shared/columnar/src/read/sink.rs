@@ -92,7 +92,7 @@ fn take_labels(builder: &mut LabelsBuilder, array: &ArrayRef) -> bool {
 
 fn take_f64(cells: &mut Vec<Option<f64>>, array: &ArrayRef) -> bool {
     match array.data_type() {
-        DataType::Float16 => extend::<Float16Type, f64>(cells, array, |value| value.to_f64()),
+        DataType::Float16 => extend::<Float16Type, f64>(cells, array, f64::from),
         DataType::Float32 => extend::<Float32Type, f64>(cells, array, f64::from),
         _ => extend::<Float64Type, f64>(cells, array, |value| value),
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, Date32Array, DictionaryArray, Float32Array, Float64Array, Int16Array,
+    ArrayRef, Date32Array, DictionaryArray, Float32Array, Float64Array, Int16Array,
     LargeStringArray, RecordBatch, StringArray, StringViewArray, StructArray, UInt32Array,
 };
 use arrow_schema::{DataType, Field as ArrowField};

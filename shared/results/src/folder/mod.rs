@@ -1,0 +1,7 @@
+//! The folder of a job: what is finished in it is whole, whatever happened while it was written.
+
+mod job;
+mod publish;
+
+pub use job::{Finished, JobFolder, SetAside};
+pub use publish::Commit;

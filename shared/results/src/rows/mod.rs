@@ -1,0 +1,9 @@
+//! One row for each query of each candidate.
+
+mod block;
+mod schema;
+mod view;
+
+pub use block::{QueryRow, RowBlock};
+pub use schema::rows_schema;
+pub use view::{RowCell, RowsView, Wanted};

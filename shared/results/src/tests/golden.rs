@@ -1,0 +1,63 @@
+//! One small file of each schema version, read for ever.
+//!
+//! Written once by this crate and checked with pyarrow 25, see `golden/README.md`. When a schema's version rises, the old
+//! file stays with a reader for it and a new one is added.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::kinds::{candidates, hits, relevant, timings};
+use super::{job, metrics, sample};
+use crate::{
+    RowBlock, candidates_to_bytes, hits_to_bytes, read_candidates, read_hits, read_relevant,
+    read_timings, relevant_to_bytes, timings_to_bytes,
+};
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("golden")
+        .join(name)
+}
+
+#[test]
+fn stored_files_are_read() {
+    let block = RowBlock::read(&golden("rows-v1.parquet"), &job(), &metrics()).unwrap();
+    assert_eq!(block, sample());
+    assert_eq!(
+        read_hits(&golden("hits-v1.parquet"), &job()).unwrap(),
+        hits()
+    );
+    let path = golden("relevant-v1.parquet");
+    assert_eq!(read_relevant(&path, &job()).unwrap(), relevant());
+    let path = golden("timings-v1.parquet");
+    assert_eq!(read_timings(&path, &job()).unwrap(), timings());
+    let path = golden("candidates-v1.parquet");
+    assert_eq!(
+        read_candidates(&path, &job(), &metrics()).unwrap(),
+        candidates()
+    );
+}
+
+#[test]
+fn the_bytes_are_pinned() {
+    let made = [
+        ("rows-v1.parquet", sample().to_bytes()),
+        ("hits-v1.parquet", hits_to_bytes(&job(), &hits())),
+        (
+            "relevant-v1.parquet",
+            relevant_to_bytes(&job(), &relevant()),
+        ),
+        ("timings-v1.parquet", timings_to_bytes(&job(), &timings())),
+        (
+            "candidates-v1.parquet",
+            candidates_to_bytes(&job(), &metrics(), &candidates()),
+        ),
+    ];
+    for (name, bytes) in made {
+        let stored = fs::read(golden(name)).unwrap();
+        assert!(
+            bytes.unwrap() == stored,
+            "`{name}` is written differently: same rows must give the same bytes, or a resumed job fails on its own files"
+        );
+    }
+}
