@@ -1,3 +1,25 @@
 //! Plans a job, follows it to the last row, and judges the rows: the only place that says PROMOTE.
+//!
+//! The coordinator hands out tasks and reads committed rows. It never runs a query and never scores a ranking: what it
+//! knows of either, workers have measured.
 
+mod job;
+mod judging;
+mod looks;
+mod measured;
+mod plan;
+mod run;
+mod seams;
+mod summary;
 pub mod sweep;
+mod verdict;
+
+pub use job::{EVALUATION, Job, JobError, JobRecord};
+pub use looks::{EarlierLooks, LooksError};
+pub use plan::{CANDIDATES_PER_TASK, QUERIES_PER_TASK};
+pub use run::{RunError, Surroundings, run};
+pub use seams::{Progress, Workers, WorkersError};
+pub use verdict::{
+    BothSides, ChangedQueries, NamedCandidate, OtherVerdict, Provenance, Selection, VERDICT_SCHEMA,
+    VerdictRecord,
+};

@@ -48,17 +48,17 @@ pub enum LooksError {
 /// One look: who asked what of which holdout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Look {
+pub(crate) struct Look {
     /// SHA-256 of the dataset's fingerprint and the holdout's query ids.
-    pub holdout: Digest,
+    pub(crate) holdout: Digest,
     /// What the candidate was compared with.
-    pub baseline: CandidateId,
+    pub(crate) baseline: CandidateId,
     /// The candidate.
-    pub candidate: CandidateId,
+    pub(crate) candidate: CandidateId,
     /// SHA-256 of the resolved policy.
-    pub policy: Digest,
+    pub(crate) policy: Digest,
     /// The job that looked.
-    pub job: JobId,
+    pub(crate) job: JobId,
 }
 
 impl Look {
@@ -81,7 +81,7 @@ pub struct EarlierLooks {
 }
 
 /// Records a look unless this job has recorded it before, and returns what came before its first record.
-pub fn record(ledger: &Path, look: &Look) -> Result<EarlierLooks, LooksError> {
+pub(crate) fn record(ledger: &Path, look: &Look) -> Result<EarlierLooks, LooksError> {
     let looks = read(ledger)?;
     let before = looks
         .iter()

@@ -15,7 +15,12 @@ pub const CANDIDATES_PER_TASK: usize = 256;
 
 /// Returns the tasks that evaluate `candidates` on the first `queries` queries of a fold: query ranges in order within
 /// candidate batches in order.
-pub fn plan(job: &JobId, fold: Fold, queries: u32, candidates: &[Candidate]) -> Vec<EvaluateTask> {
+pub(crate) fn plan(
+    job: &JobId,
+    fold: Fold,
+    queries: u32,
+    candidates: &[Candidate],
+) -> Vec<EvaluateTask> {
     candidates
         .chunks(CANDIDATES_PER_TASK)
         .flat_map(|batch| {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use evalfarm_dataset::Dataset;
 use evalfarm_domain::{
     Candidate, CandidateId, Digest, EvaluateTask, Fold, Grade, JobSettings, Query, QueryId,
-    RerankStatus, RewriteStatus,
+    QueryJudgments, RerankStatus, RewriteStatus,
 };
 use evalfarm_metrics::{MetricsError, QueryMetrics};
 use evalfarm_results::{QueryRow, RowBlock};
-use evalfarm_retrieval::{Bm25Index, RefusedCandidate, ScoredDocument};
+use evalfarm_retrieval::{Bm25Index, RefusedCandidate, ScoredDocument, SearchError};
 
 /// Why a task could not be evaluated. None of these is a property of one query: they stop the job.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,15 @@ pub enum EvaluateError {
     /// A candidate cannot be evaluated by this engine.
     #[error("a candidate was refused")]
     Refused(#[source] RefusedCandidate),
+    /// The engine could not answer a query.
+    #[error("query `{query}` could not be searched")]
+    Search {
+        /// The query.
+        query: QueryId,
+        /// Why.
+        #[source]
+        source: SearchError,
+    },
     /// The judgments of a query cannot be measured.
     #[error("query `{query}` cannot be measured")]
     Metrics {
@@ -108,15 +117,20 @@ impl<'a> Evaluator<'a> {
             .map_err(EvaluateError::Refused)?;
         let ids: Vec<_> = task.candidates.iter().map(Candidate::id).collect();
         let depth = self.depth();
+        let mut searcher = self.index.searcher();
         // One query at a time, all candidates at once: the engine reads each posting list once.
         let mut by_query: Vec<Vec<QueryRow>> = Vec::with_capacity(queries.len());
         for &query in &queries {
             let measured = self.measured(query)?;
             let mut rows = Vec::with_capacity(ids.len());
-            self.index
+            searcher
                 .search_many(&query.text, &prepared, depth, &mut |position, hits| {
                     rows.push(measured.row(ids[position].clone(), hits));
-                });
+                })
+                .map_err(|source| EvaluateError::Search {
+                    query: query.id.clone(),
+                    source,
+                })?;
             by_query.push(rows);
         }
         let mut columns: Vec<_> = by_query.into_iter().map(Vec::into_iter).collect();
@@ -126,7 +140,6 @@ impl<'a> Evaluator<'a> {
         }
         Ok(RowBlock {
             job: task.job.clone(),
-            task: task.id(),
             fold: task.fold,
             metrics: self.settings.measurement.metrics.clone(),
             rows,
@@ -180,9 +193,11 @@ impl<'a> Evaluator<'a> {
             .judgments
             .query(query.id.as_str())
             .into_iter()
-            .flat_map(|judgments| judgments.iter())
+            .flat_map(QueryJudgments::iter)
             .filter_map(|(id, grade)| {
-                let row = documents.binary_search_by(|document| document.id.cmp(id)).ok()?;
+                let row = documents
+                    .binary_search_by(|document| document.id.cmp(id))
+                    .ok()?;
                 Some((u32::try_from(row).ok()?, grade))
             })
             .collect()
@@ -219,7 +234,10 @@ impl MeasuredQuery<'_> {
     }
 
     fn grade(&self, row: u32) -> Option<Grade> {
-        let position = self.grades.binary_search_by_key(&row, |&(row, _)| row).ok()?;
+        let position = self
+            .grades
+            .binary_search_by_key(&row, |&(row, _)| row)
+            .ok()?;
         Some(self.grades[position].1)
     }
 

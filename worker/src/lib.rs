@@ -4,3 +4,4 @@ mod evaluator;
 mod examine;
 
 pub use evaluator::{EvaluateError, Evaluator};
+pub use examine::Examination;

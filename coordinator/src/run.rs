@@ -1,0 +1,274 @@
+//! Drives a job from its first candidate to its verdict: a thin loop around a pure sweep and a pure gate.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use evalfarm_domain::{Candidate, CandidateId, EvaluateTask, ExamineTask, Fold, TaskId};
+use evalfarm_gate::EvidenceError;
+use evalfarm_results::{JobFolder, ResultsError, RowsView, Wanted};
+
+use crate::job::Job;
+use crate::judging::{Judged, judge};
+use crate::looks::LooksError;
+use crate::measured::Measured;
+use crate::plan::{plan, ranges};
+use crate::seams::{Progress, Workers, WorkersError};
+use crate::summary::Summaries;
+use crate::sweep::{Ask, Judge, Observation, ObservationError, Visit};
+use crate::verdict::VerdictRecord;
+
+/// Hits written for baseline and finalist: what a results page and the report need.
+const EXAMINED_HITS: u32 = 50;
+
+/// Depth to which the ranks of relevant documents are looked for.
+const RANK_DEPTH: u32 = 1000;
+
+/// A job that did not end in a verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Workers stopped.
+    #[error("the job was not finished")]
+    Workers(#[source] WorkersError),
+    /// Rows could not be read or written.
+    #[error("the job's folder cannot be used")]
+    Results(#[source] ResultsError),
+    /// What was measured cannot be an observation.
+    #[error("candidate values cannot be compared")]
+    Observation(#[source] ObservationError),
+    /// What was measured cannot be judged.
+    #[error("the rows cannot be judged")]
+    Evidence(#[source] EvidenceError),
+    /// The ledger of looks cannot be used.
+    #[error("the look at the holdout could not be counted")]
+    Looks(#[source] LooksError),
+    /// The record could not be written as JSON.
+    #[error("the verdict has no JSON form")]
+    Json(#[source] serde_json::Error),
+    /// The strategy asked for nothing, not even its baseline.
+    #[error("the sweep evaluated nothing")]
+    NothingEvaluated,
+}
+
+/// What a driver needs beside the job.
+#[expect(
+    missing_debug_implementations,
+    reason = "workers and watchers need not be printable"
+)]
+pub struct Surroundings<'a> {
+    /// Where rows are committed.
+    pub folder: &'a JobFolder,
+    /// Where looks at the holdout are counted.
+    pub ledger: &'a Path,
+    /// Who evaluates.
+    pub workers: &'a dyn Workers,
+    /// Who watches.
+    pub progress: &'a dyn Progress,
+}
+
+/// Runs a job to its verdict, which is also written into its folder.
+///
+/// Tasks whose rows the folder has are not evaluated again; a folder without any is a first run.
+pub fn run(job: &Job, around: &Surroundings<'_>) -> Result<VerdictRecord, RunError> {
+    let mut driver = Driver::new(job, around)?;
+    let mut summaries = Summaries::default();
+    let selection = job.sweep.judge.selection_fold();
+    let fold = Fold::from(selection);
+    let mut sweep = job.sweep.start();
+    let weights = job.weights(fold);
+    let mut kept: Vec<Measured> = Vec::new();
+    loop {
+        let visits = match sweep.ask() {
+            Ask::Finished => break,
+            Ask::Evaluate(visits) => visits.to_vec(),
+        };
+        let measured = driver.evaluate(fold, &visits)?;
+        let primary = 0; // the first metric of a job is its primary
+        let observations = measured
+            .iter()
+            .map(|one| {
+                let value = one.weighted_mean(primary, weights.as_deref());
+                Observation::new(selection, value, one.class())
+            })
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(RunError::Observation)?;
+        sweep.tell(&observations).map_err(RunError::Observation)?;
+        for one in measured {
+            summaries.add(fold, &one);
+            let is_baseline = kept.is_empty();
+            if is_baseline || job.sweep.judge == Judge::AllOnAll {
+                kept.push(one);
+            }
+        }
+    }
+    let report = job.sweep.report(&sweep).ok_or(RunError::NothingEvaluated)?;
+    let finalists = match job.sweep.judge {
+        Judge::AllOnAll => kept,
+        Judge::WinnerOnHoldout => {
+            let chosen = [0, report.best.position - 1].map(|index| sweep.visits()[index].clone());
+            let mut chosen: Vec<Visit> = chosen.into();
+            chosen.dedup_by(|a, b| a.id == b.id);
+            let finalists = driver.evaluate(Fold::Holdout, &chosen)?;
+            for one in &finalists {
+                summaries.add(Fold::Holdout, one);
+            }
+            finalists
+        }
+    };
+    let judged = Judged {
+        job,
+        sweep: &sweep,
+        report,
+        finalists,
+        summaries: &summaries,
+    };
+    let record = judge(&judged, around.ledger)?;
+    driver.examine(&[&record.baseline.configuration, &record.best.configuration])?;
+    around
+        .folder
+        .write_candidates(&job.settings.measurement.metrics, &judged.candidate_rows())
+        .map_err(RunError::Results)?;
+    let json = serde_json::to_value(&record).map_err(RunError::Json)?;
+    around
+        .folder
+        .write_verdict(&json)
+        .map_err(RunError::Results)?;
+    Ok(record)
+}
+
+struct Driver<'a> {
+    job: &'a Job,
+    around: &'a Surroundings<'a>,
+    /// Tasks whose rows are committed.
+    committed: BTreeSet<TaskId>,
+}
+
+impl<'a> Driver<'a> {
+    fn new(job: &'a Job, around: &'a Surroundings<'a>) -> Result<Self, RunError> {
+        let metrics = &job.settings.measurement.metrics;
+        let finished = around.folder.finished(metrics).map_err(RunError::Results)?;
+        for set_aside in &finished.set_aside {
+            around.progress.note(&format!(
+                "set aside as `{}` and evaluated again: {}",
+                set_aside.path.display(),
+                set_aside.reason,
+            ));
+        }
+        if !finished.tasks.is_empty() {
+            let count = finished.tasks.len();
+            around
+                .progress
+                .note(&format!("{count} finished tasks are taken over"));
+        }
+        Ok(Self {
+            job,
+            around,
+            committed: finished.tasks.into_keys().collect(),
+        })
+    }
+
+    /// Evaluates candidates on a fold and returns what their rows say, in the order of the candidates.
+    fn evaluate(&mut self, fold: Fold, visits: &[Visit]) -> Result<Vec<Measured>, RunError> {
+        let candidates: Vec<Candidate> = visits
+            .iter()
+            .map(|visit| visit.configuration.candidate.clone())
+            .collect();
+        let queries = u32::try_from(self.job.ids(fold).len()).unwrap_or(u32::MAX);
+        let tasks = plan(&self.job.settings.job, fold, queries, &candidates);
+        let missing: Vec<EvaluateTask> = tasks
+            .iter()
+            .filter(|task| !self.committed.contains(&task.id()))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            let evaluations =
+                |task: &EvaluateTask| u64::from(task.query_count) * task.candidates.len() as u64;
+            let stage = visits.first().map_or("", |visit| visit.stage.as_str());
+            let progress = self.around.progress;
+            progress.begin(
+                &format!("{fold} {stage}"),
+                missing.iter().map(evaluations).sum(),
+            );
+            let outcome = self
+                .around
+                .workers
+                .evaluate(&missing, &|task| progress.advance(evaluations(task)));
+            progress.end();
+            outcome.map_err(RunError::Workers)?;
+        }
+        self.committed.extend(tasks.iter().map(EvaluateTask::id));
+        self.read(fold, &tasks, &candidates)
+    }
+
+    fn read(
+        &self,
+        fold: Fold,
+        tasks: &[EvaluateTask],
+        candidates: &[Candidate],
+    ) -> Result<Vec<Measured>, RunError> {
+        let files = tasks
+            .iter()
+            .map(|task| self.around.folder.rows_path(&task.id()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(RunError::Results)?;
+        let ids: Vec<CandidateId> = candidates.iter().map(Candidate::id).collect();
+        let wanted = Wanted {
+            job: &self.job.settings.job,
+            fold,
+            metrics: &self.job.settings.measurement.metrics,
+            candidates: &ids,
+            queries: self.job.ids(fold),
+        };
+        let view = RowsView::read(&files, wanted).map_err(RunError::Results)?;
+        let metrics = self.job.settings.measurement.metrics.len();
+        Ok(ids
+            .iter()
+            .enumerate()
+            .map(|(index, id)| Measured::new(id, &view, index, metrics))
+            .collect())
+    }
+
+    /// Has the hits of baseline and finalist written, and where the relevant documents are, on every fold.
+    fn examine(&self, candidates: &[&Candidate]) -> Result<(), RunError> {
+        let mut candidates: Vec<Candidate> = candidates.iter().copied().cloned().collect();
+        candidates.dedup();
+        let depth =
+            |count: u32| std::num::NonZeroU32::new(count).unwrap_or(std::num::NonZeroU32::MIN);
+        let tasks: Vec<ExamineTask> = self
+            .job
+            .settings
+            .folds
+            .iter()
+            .flat_map(|(&fold, ids)| {
+                let queries = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+                ranges(queries).map(move |range| (fold, range))
+            })
+            .map(|(fold, (first_query, query_count))| ExamineTask {
+                job: self.job.settings.job.clone(),
+                fold,
+                first_query,
+                query_count,
+                candidates: candidates.clone(),
+                hits: self
+                    .job
+                    .settings
+                    .measurement
+                    .depth
+                    .max(depth(EXAMINED_HITS)),
+                rank_depth: depth(RANK_DEPTH),
+            })
+            .collect();
+        let evaluations =
+            |task: &ExamineTask| u64::from(task.query_count) * task.candidates.len() as u64;
+        let progress = self.around.progress;
+        progress.begin(
+            "hits of baseline and finalist",
+            tasks.iter().map(evaluations).sum(),
+        );
+        let outcome = self
+            .around
+            .workers
+            .examine(&tasks, &|task| progress.advance(evaluations(task)));
+        progress.end();
+        outcome.map_err(RunError::Workers)
+    }
+}
