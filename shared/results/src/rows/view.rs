@@ -56,8 +56,8 @@ impl RowCell {
 
 /// The rows of some candidates on one side of the split, by candidate and query.
 ///
-/// Invariant: a row for each of the wanted candidates and queries. Memory: 8 bytes a value and 40 a row, so that 10,000
-/// candidates on 2,000 queries and four metrics need 1.4 GB; name fewer candidates to need less.
+/// Invariant: a row for each of the wanted candidates and queries. Memory: 8 bytes a value and 32 a row, so that 10,000
+/// candidates on 2,000 queries and four metrics need 1.3 GB; name fewer candidates to need less.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowsView {
     queries: usize,

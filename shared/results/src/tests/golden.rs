@@ -1,7 +1,6 @@
 //! One small file of each schema version, read for ever.
 //!
-//! Written once by this crate and checked with pyarrow 25, see `golden/README.md`. When a schema's version rises, the old
-//! file stays with a reader for it and a new one is added.
+//! `golden/README.md` says how they were made, which tools read them, and what to do when a schema changes.
 
 use std::fs;
 use std::path::PathBuf;

@@ -109,3 +109,8 @@ fn a_whole_sweep_is_read_column_by_column() {
         assert_eq!(view.scored(c as usize, 0), expected);
     }
 }
+
+#[test]
+fn a_row_needs_the_memory_that_is_documented() {
+    assert_eq!(size_of::<crate::RowCell>(), 32);
+}
