@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-use evalfarm_domain::{Corpus, DocId, Document, EngineSettings};
-use evalfarm_retrieval::Bm25Index;
+use evalfarm_domain::{AnalyzerKind, Corpus, DocId, Document, EngineSettings};
+use evalfarm_retrieval::{Bm25Index, ScoredDocument};
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value};
 
@@ -67,40 +67,40 @@ fn run(path: &Path) -> BTreeMap<String, List> {
     lists
 }
 
-/// Panics unless both lists have the same scores and, at each score, the same documents. `ours` is complete, `theirs` may
-/// be cut at [`DEPTH`], inside its last group of equal scores.
-fn assert_same_list(query: &str, theirs: &List, ours: &List) {
+/// Says what is wrong unless both lists have the same scores and, at each score, the same documents. `ours` is complete,
+/// `theirs` may be cut at [`DEPTH`], inside its last group of equal scores.
+fn same_list(query: &str, theirs: &List, ours: &List) -> Result<(), String> {
     let expected = ours.len().min(DEPTH);
-    assert_eq!(theirs.len(), expected, "{query}: number of hits");
-    for ((_, theirs), (_, ours)) in theirs.iter().zip(ours) {
-        let error = (theirs - ours).abs() / theirs;
-        assert!(error <= TOLERANCE, "{query}: {theirs} is not {ours}");
+    if theirs.len() != expected {
+        return Err(format!("{query}: {} hits, not {expected}", theirs.len()));
     }
+    for ((_, theirs), (_, ours)) in theirs.iter().zip(ours) {
+        if (theirs - ours).abs() > TOLERANCE * theirs {
+            return Err(format!("{query}: {theirs} is not {ours}"));
+        }
+    }
+    let ids = |list: &[(String, f64)]| -> BTreeSet<String> {
+        list.iter().map(|(id, _)| id.clone()).collect()
+    };
     let mut start = 0;
     while start < theirs.len() {
         let score = theirs[start].1;
         let equal = |&&(_, other): &&(String, f64)| (other - score).abs() <= 0.0;
         let end = start + theirs[start..].iter().take_while(equal).count();
-        let ids = |list: &[(String, f64)]| -> BTreeSet<String> {
-            list.iter().map(|(id, _)| id.clone()).collect()
-        };
         let group = ids(&theirs[start..end]);
-        if end == DEPTH {
-            let close = |(_, ours): &&(String, f64)| (ours - score).abs() / score <= TOLERANCE;
+        let same = if end == DEPTH {
+            let close = |(_, ours): &&(String, f64)| (ours - score).abs() <= TOLERANCE * score;
             let candidates: List = ours[start..].iter().take_while(close).cloned().collect();
-            assert!(
-                group.is_subset(&ids(&candidates)),
-                "{query}: documents at {score}"
-            );
+            group.is_subset(&ids(&candidates))
         } else {
-            assert_eq!(
-                group,
-                ids(&ours[start..end]),
-                "{query}: documents at {score}"
-            );
+            group == ids(&ours[start..end])
+        };
+        if !same {
+            return Err(format!("{query}: other documents at {score}"));
         }
         start = end;
     }
+    Ok(())
 }
 
 /// The weightings of the lists; the last number is what the canonical weights have to be multiplied by.
@@ -110,42 +110,75 @@ const WEIGHTINGS: [(&str, [f64; 5], f64); 3] = [
     ("title", [1.0, 0.0, 0.0, 0.0, 0.0], 1.0),
 ];
 
-#[test]
-fn lists_equal_lucenes() {
-    let (Some(data), Some(golden)) = (
-        evalfarm_testkit::reference_data("chorus"),
-        evalfarm_testkit::reference_data("golden"),
-    ) else {
-        return lists_equal_the_slow_implementation();
-    };
+/// Returns what differs between our lists and those of the files `{prefix}.{weighting}.run.gz`, for 135 queries under
+/// three weightings; nothing when the reference data is absent.
+fn differences(prefix: &str, analyzer: AnalyzerKind) -> Option<Vec<String>> {
+    let data = evalfarm_testkit::reference_data("chorus")?;
+    let golden = evalfarm_testkit::reference_data("golden")?;
     let corpus = chorus(&data);
-    let index = Bm25Index::build(&corpus, &EngineSettings::default()).unwrap();
+    let settings = EngineSettings {
+        analyzer,
+        ..EngineSettings::default()
+    };
+    let index = Bm25Index::build(&corpus, &settings).unwrap();
     let queries = File::open(golden.join("chorus.queries.json")).unwrap();
     let queries: BTreeMap<String, String> = serde_json::from_reader(queries).unwrap();
     assert_eq!(queries.len(), 135);
+    let mut differences = Vec::new();
     for (name, weights, scale) in WEIGHTINGS {
-        let theirs = run(&golden.join(format!("chorus-standard.{name}.run.gz")));
+        let theirs = run(&golden.join(format!("{prefix}.{name}.run.gz")));
         let weights: Vec<_> = FIELDS.into_iter().zip(weights).collect();
         let candidate = candidate(best_fields(0.0), &weights);
         for (query, text) in &queries {
             let list = lists(&index, text, std::slice::from_ref(&candidate), usize::MAX);
-            let ours: List = list[0]
-                .iter()
-                .map(|hit| {
-                    let id = &corpus.documents[hit.row as usize].id;
-                    (id.to_string(), f64::from(hit.score) * scale * K1_PLUS_1)
-                })
-                .collect();
+            let named = |hit: &ScoredDocument| {
+                let id = &corpus.documents[hit.row as usize].id;
+                (id.to_string(), f64::from(hit.score) * scale * K1_PLUS_1)
+            };
+            let ours: List = list[0].iter().map(named).collect();
             let none = List::new();
-            assert_same_list(query, theirs.get(query).unwrap_or(&none), &ours);
+            let theirs = theirs.get(query).unwrap_or(&none);
+            differences.extend(same_list(&format!("{name} {query}"), theirs, &ours).err());
         }
+    }
+    Some(differences)
+}
+
+#[test]
+fn lists_equal_lucenes() {
+    match differences("chorus-standard", AnalyzerKind::Standard) {
+        Some(differences) => assert_eq!(differences, Vec::<String>::new()),
+        None => lists_equal_the_slow_implementation(AnalyzerKind::Standard),
+    }
+}
+
+#[test]
+fn english_lists_equal_lucenes() {
+    // Those lists are of `EnglishAnalyzer`, which does not fold. Folding makes the stop word `a` of `à`, which shortens two
+    // fields and moves the scores of `radio` (c027) by 1.1e-5, and `toner` of `tóner`, which moves those of c088 by 3.4e-5.
+    match differences("chorus", AnalyzerKind::English) {
+        Some(differences) => {
+            let queries = differences.iter().filter_map(|text| {
+                let (_, rest) = text.split_once(' ')?;
+                rest.split_once(':').map(|(query, _)| query)
+            });
+            assert_eq!(
+                queries.collect::<BTreeSet<_>>(),
+                BTreeSet::from(["c027", "c088"])
+            );
+            assert_eq!(differences.len(), 5, "of 405 lists: {differences:?}");
+        }
+        None => lists_equal_the_slow_implementation(AnalyzerKind::English),
     }
 }
 
 /// The same comparison on data that is always there.
-fn lists_equal_the_slow_implementation() {
+fn lists_equal_the_slow_implementation(analyzer: AnalyzerKind) {
     let corpus = numbered_corpus(&FIELDS, 600);
-    let settings = EngineSettings::default();
+    let settings = EngineSettings {
+        analyzer,
+        ..EngineSettings::default()
+    };
     let index = Bm25Index::build(&corpus, &settings).unwrap();
     let reference = Reference::new(&corpus, settings);
     for (_, weights, _) in WEIGHTINGS {
@@ -168,12 +201,13 @@ fn lists_equal_the_slow_implementation() {
                 .iter()
                 .map(|hit| named((hit.row, hit.score)))
                 .collect();
-            assert_same_list(text, &theirs, &ours);
+            assert_eq!(same_list(text, &theirs, &ours), Ok(()));
         }
     }
 }
 
 #[test]
 fn the_comparison_without_reference_data_works_too() {
-    lists_equal_the_slow_implementation();
+    lists_equal_the_slow_implementation(AnalyzerKind::Standard);
+    lists_equal_the_slow_implementation(AnalyzerKind::English);
 }

@@ -249,7 +249,7 @@ fn an_explanation_shows_the_formulas_inputs() {
         ),
         (2, 2, 1)
     );
-    assert!((field.terms[0].idf - 0.693_147_2).abs() < 1e-6);
+    assert!((field.terms[0].idf - std::f32::consts::LN_2).abs() < 1e-6);
     assert!((field.score - 0.379_806_7).abs() < 1e-6, "{}", field.score);
     assert_eq!(explanation.fields.len(), 1);
     let text = explanation.to_string();
