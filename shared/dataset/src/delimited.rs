@@ -114,7 +114,10 @@ impl Delimited {
         let open_quote = self.quoting
             && after.byte() == tidy.bytes
             && tidy.last_byte != b'"'
-            && record.iter().next_back().is_some_and(|cell| cell.ends_with(b"\n"));
+            && record
+                .iter()
+                .next_back()
+                .is_some_and(|cell| cell.ends_with(b"\n"));
         if open_quote {
             let problem = "a quoted cell is not closed".to_owned();
             let fault = Fault::Csv { problem };

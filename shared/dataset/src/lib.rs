@@ -16,6 +16,7 @@ mod source;
 pub mod split;
 mod store;
 pub mod trec;
+pub mod value_table;
 mod warning;
 
 pub use content::{DatasetContent, Imported, JoinOptions};
