@@ -1,6 +1,6 @@
 //! Tables with a header: CSV with quoting, TSV without.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
@@ -37,9 +37,9 @@ impl Delimited {
             return Err(InputError::file(path, Fault::Empty { what: "header" }));
         };
         table.header = names.iter().map(|name| name.trim().to_owned()).collect();
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for name in &table.header {
-            if seen.insert(name.clone(), ()).is_some() {
+            if !seen.insert(name.as_str()) {
                 let problem = format!("column `{name}` occurs twice in the header");
                 return Err(InputError::line(path, line, Fault::Csv { problem }));
             }
@@ -102,11 +102,7 @@ impl Delimited {
             }
         }
         // Blank lines before a record belong to it for the csv crate, so the first line is counted back from the end.
-        let inner = record
-            .as_slice()
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count() as u64;
+        let inner = record.as_slice().split(|&byte| byte == b'\n').count() as u64 - 1;
         let after = self.reader.position();
         let tidy = self.reader.get_ref();
         let line = after.line().saturating_sub(1 + inner).max(1);

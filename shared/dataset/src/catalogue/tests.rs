@@ -25,15 +25,16 @@ fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 
 fn catalogue(name: &str, text: &str, maps: &[&str]) -> Result<Corpus, String> {
     let folder = tempfile::tempdir().unwrap();
-    read_catalogue(&file(&folder, name, text), "id", &fields(maps)).map_err(shown)
+    read_catalogue(&file(&folder, name, text), "id", &fields(maps)).map_err(|error| shown(&error))
 }
 
 fn ratings(name: &str, text: &str) -> Result<Ratings, String> {
     let folder = tempfile::tempdir().unwrap();
-    read_ratings(&file(&folder, name, text), &QrelsOptions::default()).map_err(shown)
+    read_ratings(&file(&folder, name, text), &QrelsOptions::default())
+        .map_err(|error| shown(&error))
 }
 
-fn shown(error: InputError) -> String {
+fn shown(error: &InputError) -> String {
     match (error.position(), error.fault()) {
         (Some(line), Some(fault)) => format!("{line}: {fault}"),
         (None, Some(fault)) => fault.to_string(),
@@ -344,7 +345,7 @@ fn judged_documents_that_are_missing_are_counted_or_refused() {
     );
     files.join.require_judged_documents = true;
     assert_eq!(
-        shown(import(&files).unwrap_err()),
+        shown(&import(&files).unwrap_err()),
         "1 judged documents are not in the corpus, e.g. `9` of query `q0001`"
     );
 }

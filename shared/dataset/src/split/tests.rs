@@ -125,7 +125,7 @@ fn a_split_that_was_changed_is_refused() {
         let error = SplitManifest::read(&path).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
-    let mut both = split.clone();
+    let mut both = split;
     both.holdout = both.train.clone();
     assert!(matches!(both.verify(), Err(SplitError::Twice { .. })));
 }

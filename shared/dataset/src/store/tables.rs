@@ -103,64 +103,52 @@ pub(crate) fn judgments_schema() -> Schema {
     )
 }
 
-fn text(text: &str) -> Option<Box<str>> {
-    Some(text.into())
+/// Makes a text column.
+fn texts<'a>(cells: impl Iterator<Item = Option<&'a str>>) -> Column {
+    Column::Text(cells.map(|cell| cell.map(Into::into)).collect())
 }
 
 pub(crate) fn documents_table(corpus: &Corpus) -> Result<Table, ColumnarError> {
-    let documents = &corpus.documents;
-    let ids = documents.iter().map(|document| text(document.id.as_str()));
-    let mut columns = vec![Column::Text(ids.collect())];
-    for field in 0..corpus.fields.len() {
-        let texts = documents
-            .iter()
-            .map(|document| text(&document.fields[field]));
-        columns.push(Column::Text(texts.collect()));
-    }
+    let documents = || corpus.documents.iter();
+    let ids = texts(documents().map(|document| Some(document.id.as_str())));
+    let fields = (0..corpus.fields.len())
+        .map(|field| texts(documents().map(|document| Some(document.fields[field].as_str()))));
+    let columns = std::iter::once(ids).chain(fields).collect();
     Table::new(documents_schema(&corpus.fields), columns, BTreeMap::new())
 }
 
 pub(crate) fn queries_table(queries: &[Query], names: &[String]) -> Result<Table, ColumnarError> {
+    let queries = || queries.iter();
     let mut columns = vec![
-        Column::Text(
-            queries
-                .iter()
-                .map(|query| text(query.id.as_str()))
-                .collect(),
-        ),
-        Column::Text(queries.iter().map(|query| text(&query.text)).collect()),
-        Column::F64(queries.iter().map(|query| Some(query.weight)).collect()),
-        Column::Text(
-            queries
-                .iter()
-                .map(|query| query.cluster.as_deref().and_then(text))
-                .collect(),
-        ),
+        texts(queries().map(|query| Some(query.id.as_str()))),
+        texts(queries().map(|query| Some(query.text.as_str()))),
+        Column::F64(queries().map(|query| Some(query.weight)).collect()),
+        texts(queries().map(|query| query.cluster.as_deref())),
     ];
-    columns.extend(names.iter().map(|name| {
-        let values = queries.iter().map(|query| query.columns.get(name));
-        Column::Text(
-            values
-                .map(|value| value.and_then(|value| text(value)))
-                .collect(),
-        )
-    }));
+    let named = names.iter().map(|name| {
+        let values = queries().map(|query| query.columns.get(name));
+        texts(values.map(|value| value.map(String::as_str)))
+    });
+    columns.extend(named);
     Table::new(queries_schema(names), columns, BTreeMap::new())
 }
 
 pub(crate) fn judgments_table(judgments: &Judgments) -> Result<Table, ColumnarError> {
-    let (mut queries, mut documents, mut grades) = (Vec::new(), Vec::new(), Vec::new());
-    for (query, of_query) in judgments.iter() {
-        for (document, grade) in of_query.iter() {
-            queries.push(text(query.as_str()));
-            documents.push(text(document.as_str()));
-            grades.push(Some(grade.value()));
-        }
-    }
+    let judgments = || {
+        judgments.iter().flat_map(|(query, of_query)| {
+            of_query
+                .iter()
+                .map(move |(document, grade)| (query, document, grade))
+        })
+    };
     let columns = vec![
-        Column::Text(queries),
-        Column::Text(documents),
-        Column::F64(grades),
+        texts(judgments().map(|(query, ..)| Some(query.as_str()))),
+        texts(judgments().map(|(_, document, _)| Some(document.as_str()))),
+        Column::F64(
+            judgments()
+                .map(|(_, _, grade)| Some(grade.value()))
+                .collect(),
+        ),
     ];
     Table::new(judgments_schema(), columns, BTreeMap::new())
 }

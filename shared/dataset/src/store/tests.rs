@@ -10,6 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::DatasetContent;
 
+type Change = fn(&mut DatasetContent);
+
 fn grade(value: f64) -> Grade {
     Grade::try_from(value).unwrap()
 }
@@ -129,7 +131,7 @@ const FINGERPRINT: &str = "a680a4207db5c7c712860a1d2a9418c401f0c8d133f7025b34ca5
 #[test]
 fn w11_every_change_of_content_changes_the_fingerprint() {
     let plain = fingerprint(content(), About::new("tiny"));
-    let changes: [fn(&mut DatasetContent); 8] = [
+    let changes: [Change; 8] = [
         |c| {
             _ = c.judgments.insert(
                 QueryId::try_from("q1").unwrap(),
@@ -221,7 +223,7 @@ fn a_manifest_of_another_version_or_with_other_words_is_refused() {
             text.replace("\"licence\"", "\"license\""),
             "is not a dataset manifest",
         ),
-        (text.replace("{", ""), "is not a dataset manifest"),
+        (text.replace('{', ""), "is not a dataset manifest"),
     ];
     for (changed, expected) in cases {
         fs::write(&path, changed).unwrap();
@@ -244,7 +246,7 @@ fn a_manifest_of_another_version_or_with_other_words_is_refused() {
 
 #[test]
 fn contents_that_are_no_dataset_are_refused() {
-    let cases: [(fn(&mut DatasetContent), &str); 7] = [
+    let cases: [(Change, &str); 7] = [
         (|c| c.corpus.documents.clear(), "there is no document in it"),
         (|c| c.queries.clear(), "there is no query in it"),
         (

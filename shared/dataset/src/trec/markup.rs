@@ -95,15 +95,12 @@ fn resolve_entities(raw: &str, into: &mut String) {
         let entity = after
             .split_once(';')
             .and_then(|(name, tail)| Some((entity(name)?, tail)));
-        match entity {
-            Some((character, tail)) => {
-                into.push(character);
-                rest = tail;
-            }
-            None => {
-                into.push('&');
-                rest = after;
-            }
+        if let Some((character, tail)) = entity {
+            into.push(character);
+            rest = tail;
+        } else {
+            into.push('&');
+            rest = after;
         }
     }
     into.push_str(rest);

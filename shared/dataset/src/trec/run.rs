@@ -136,13 +136,12 @@ pub fn read_run(path: &Path, options: RunOptions) -> Result<Run, InputError> {
             parse(line, options.order).map_err(|fault| InputError::line(path, number, fault))?;
         tag.get_or_insert_with(|| of_line.to_owned());
         let hit = Read { hit, line: number };
-        match read.get_mut(query) {
-            Some(hits) => hits.push(hit),
-            None => {
-                let id = QueryId::try_from(query)
-                    .map_err(|error| InputError::line(path, number, error))?;
-                read.insert(id, vec![hit]);
-            }
+        if let Some(hits) = read.get_mut(query) {
+            hits.push(hit);
+        } else {
+            let id =
+                QueryId::try_from(query).map_err(|error| InputError::line(path, number, error))?;
+            read.insert(id, vec![hit]);
         }
     }
     let Some(tag) = tag else {

@@ -43,11 +43,17 @@ fn run(bytes: impl AsRef<[u8]>) -> Result<Run, InputError> {
 
 /// Returns the message without the path, which is a temporary one.
 fn message(error: &InputError) -> String {
-    let text = error.to_string();
-    text.rsplit_once("`, ").map_or(text.clone(), |_| {
-        let at = text.find("`, line").or_else(|| text.find("`: ")).unwrap();
-        text[at + 3..].to_owned()
-    })
+    match (error.position(), error.fault()) {
+        (Some(line), Some(fault)) => {
+            assert!(
+                error
+                    .to_string()
+                    .ends_with(&format!("`, line {line}: {fault}"))
+            );
+            format!("line {line}: {fault}")
+        }
+        _ => error.to_string(),
+    }
 }
 
 fn judged(qrels: &Qrels) -> Vec<(String, String, f64)> {
@@ -485,7 +491,11 @@ fn documents_keep_their_elements_as_fields() {
     let text = "<DOC>\n<DOCNO> b </DOCNO>\n<title>One <b>two</b> three</title><p>first</p><!-- no -->\nloose x<y &amp; z\n<p>second</p></DOC>\n\
 <doc><docno>a</docno><author a=1>Me</author><br/></doc>";
     let corpus = read_documents(&folder.file("d.xml", text)).unwrap();
-    let fields: Vec<&str> = corpus.fields.iter().map(|field| field.as_str()).collect();
+    let fields: Vec<&str> = corpus
+        .fields
+        .iter()
+        .map(evalfarm_domain::FieldName::as_str)
+        .collect();
     assert_eq!(fields, ["title", "p", "text", "author"]);
     assert_eq!(corpus.documents[0].id.as_str(), "a");
     assert_eq!(corpus.documents[0].fields, ["", "", "", "Me"]);

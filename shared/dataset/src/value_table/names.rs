@@ -35,14 +35,12 @@ fn of_slug(slug: &str) -> Option<Metric> {
     };
     let level = level.map(|level| format!("rel={level}"));
     let parameters: Vec<String> = parameter.into_iter().chain(level).collect();
-    let mut name = base.to_owned();
-    if !parameters.is_empty() {
-        name.push_str(&format!("({})", parameters.join(",")));
-    }
-    if let Some(cutoff) = cutoff {
-        name.push_str(&format!("@{cutoff}"));
-    }
-    name.parse().ok()
+    let parameters = match parameters.join(",") {
+        none if none.is_empty() => none,
+        some => format!("({some})"),
+    };
+    let cutoff = cutoff.map_or(String::new(), |cutoff| format!("@{cutoff}"));
+    format!("{base}{parameters}{cutoff}").parse().ok()
 }
 
 fn of_glued(name: &str) -> Option<Metric> {

@@ -19,14 +19,14 @@ fn file(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
 
 fn read_with(name: &str, text: &str, options: &ValueTableOptions) -> Result<ValueTable, String> {
     let folder = tempfile::tempdir().unwrap();
-    read_value_table(&file(&folder, name, text), options).map_err(shown)
+    read_value_table(&file(&folder, name, text), options).map_err(|error| shown(&error))
 }
 
 fn read(name: &str, text: &str) -> Result<ValueTable, String> {
     read_with(name, text, &ValueTableOptions::default())
 }
 
-fn shown(error: InputError) -> String {
+fn shown(error: &InputError) -> String {
     match (error.position(), error.fault()) {
         (Some(line), Some(fault)) => format!("{line}: {fault}"),
         (None, Some(fault)) => fault.to_string(),
@@ -42,7 +42,11 @@ fn values(table: &ValueTable) -> BTreeMap<String, Vec<Option<f64>>> {
 }
 
 fn ids(table: &ValueTable) -> Vec<&str> {
-    table.queries.iter().map(|id| id.as_str()).collect()
+    table
+        .queries
+        .iter()
+        .map(evalfarm_domain::QueryId::as_str)
+        .collect()
 }
 
 #[test]
@@ -321,7 +325,7 @@ fn our_own_rows_are_read_for_one_candidate() {
     file(&folder, "rows/a.parquet", own_rows("q2", "train"));
     let error = read_value_table(folder.path(), &ValueTableOptions::default()).unwrap_err();
     assert_eq!(
-        shown(error),
+        shown(&error),
         "rows of 2 candidates are in it, e.g. `c1`, `c2`"
     );
     let of = |candidate: &str, fold| ValueTableOptions {
@@ -347,7 +351,7 @@ fn our_own_rows_are_read_for_one_candidate() {
         (vec!["q1"], Some(vec![Some(0.25)]))
     );
     let error = read_value_table(folder.path(), &of("c3", None)).unwrap_err();
-    assert_eq!(shown(error), "candidate `c3` has no rows in it");
+    assert_eq!(shown(&error), "candidate `c3` has no rows in it");
     let twice = file(&folder, "rows/c.parquet", own_rows("q1", "holdout"));
     let error = read_value_table(folder.path(), &of("c1", None)).unwrap_err();
     assert!(
@@ -413,9 +417,9 @@ fn the_published_values_are_read() {
     ] {
         let table = read(name);
         let values = values(&table);
-        let mean = |metric: &str| values[metric].iter().flatten().sum::<f64>() / f64::from(count);
+        let mean = |metric: &str| values[metric].iter().flatten().sum::<f64>() / count as f64;
         assert!((mean("nDCG@10") - ndcg).abs() < 1e-12 && (mean("P@10") - precision).abs() < 1e-12);
-        assert_eq!((table.queries.len(), values.len()), (count as usize, 4));
+        assert_eq!((table.queries.len(), values.len()), (count, 4));
         let zero = table
             .zero_result
             .unwrap()

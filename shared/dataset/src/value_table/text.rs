@@ -58,17 +58,17 @@ pub(crate) fn read_json(path: &Path) -> Result<RawTable, InputError> {
     };
     let rows = match value {
         Value::Array(rows) => rows,
-        Value::Object(mut object) => match object.shift_remove("queries") {
-            Some(Value::Array(rows)) => rows,
-            _ => {
+        Value::Object(mut object) => {
+            let Some(Value::Array(rows)) = object.shift_remove("queries") else {
                 let fault = Fault::Missing {
                     kind: "list",
                     name: "queries".to_owned(),
                     found: list(object.keys().map(String::as_str)),
                 };
                 return Err(InputError::file(path, fault));
-            }
-        },
+            };
+            rows
+        }
         other => {
             let problem = format!("`{}` is not a list of objects", shorten(&other.to_string()));
             return Err(InputError::file(path, Fault::Json { problem }));
