@@ -28,7 +28,10 @@ impl<'a> Bars<'a> {
 
     fn with_current(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
         // A panic elsewhere while a bar was being drawn leaves nothing in it that could be wrong.
-        let mut current = self.current.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut current = self
+            .current
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         act(&mut current);
     }
 }

@@ -1,0 +1,20 @@
+//! One file for each command.
+
+pub(crate) mod compare;
+pub(crate) mod dataset;
+pub(crate) mod evaluate;
+pub(crate) mod measuring;
+pub(crate) mod run;
+
+use evalfarm_gate::Verdict;
+
+use crate::exit_code;
+
+/// The exit code that says a verdict.
+pub(crate) fn verdict_code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Promote => exit_code::DONE,
+        Verdict::Block => exit_code::BLOCKED,
+        Verdict::InsufficientEvidence => exit_code::INSUFFICIENT_EVIDENCE,
+    }
+}
