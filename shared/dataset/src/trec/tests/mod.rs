@@ -1,0 +1,4 @@
+mod collections;
+mod lines;
+mod runs;
+mod support;
