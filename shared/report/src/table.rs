@@ -54,10 +54,11 @@ impl Table {
             for (column, (&width, &(_, align))) in widths.iter().zip(&self.columns).enumerate() {
                 let cell = cell(line, column);
                 row.push_str("  ");
-                row.push_str(&match align {
+                let aligned = match align {
                     Align::Left => format!("{cell:<width$}"),
                     Align::Right => format!("{cell:>width$}"),
-                });
+                };
+                row.push_str(&aligned);
             }
             text.push_str(row.trim_end());
             text.push('\n');
