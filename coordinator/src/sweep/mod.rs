@@ -20,7 +20,9 @@ pub use file::*;
 pub use observe::{
     Observation, ObservationError, Observations, Observed, ResultClass, SelectionFold,
 };
-pub use report::{Best, CurvePoint, FieldEffect, FieldReport, ResponseCurve, SweepReport};
+pub use report::{
+    Best, CurvePoint, FieldEffect, FieldReport, ResponseCurve, SweepReport, Unchanged,
+};
 pub use space::{LARGEST_RATIO, Point, SMALLEST_RATIO, Space, SpaceError};
 pub use strategy::*;
 pub use values::{MAX_VALUES, RangeError, range};

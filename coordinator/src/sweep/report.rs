@@ -73,6 +73,15 @@ pub struct Best {
     pub class: ResultClass,
 }
 
+/// A candidate that gave the same result as the baseline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unchanged {
+    /// The candidate.
+    pub candidate: CandidateId,
+    /// What people call it.
+    pub label: String,
+}
+
 /// What a sweep found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepReport {
@@ -83,7 +92,7 @@ pub struct SweepReport {
     /// Different results among them.
     pub distinct_results: usize,
     /// Candidates that gave the same result as the baseline, in evaluation order.
-    pub unchanged: Vec<CandidateId>,
+    pub unchanged: Vec<Unchanged>,
     /// Configurations that were not evaluated, because they are the same candidate as another one.
     pub aliases: Vec<Alias>,
     /// What was learnt of each field.
@@ -127,7 +136,10 @@ impl SweepReport {
                 .iter()
                 .skip(1)
                 .filter(same)
-                .map(|entry| entry.visit.id.clone())
+                .map(|entry| Unchanged {
+                    candidate: entry.visit.id.clone(),
+                    label: entry.visit.configuration.label.clone(),
+                })
                 .collect(),
             aliases: sweep.aliases().to_vec(),
             fields: fields

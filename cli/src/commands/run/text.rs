@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use evalfarm_coordinator::VerdictRecord;
-use evalfarm_coordinator::sweep::{FieldEffect, FieldReport, SelectionFold, SweepReport};
+use evalfarm_coordinator::sweep::{
+    FieldEffect, FieldReport, SelectionFold, SweepReport, Unchanged,
+};
 use evalfarm_report::{Align, Findings, Table, count, findings_text, share, signed, value};
 use evalfarm_retrieval::FieldEvidence;
 
 /// Names listed before the rest is only counted.
-const SHOWN: usize = 8;
+const SHOWN: usize = 5;
 
 /// Returns the verdict, what the sweep found, and where everything is stored.
 pub(crate) fn run_text(record: &VerdictRecord, evidence: &[FieldEvidence], out: &Path) -> String {
@@ -61,14 +63,7 @@ fn sweep(record: &VerdictRecord) -> String {
             count(report.aliases.len()),
         ));
     }
-    lines.push(match report.unchanged.len() {
-        0 => "every candidate changed something".to_owned(),
-        unchanged => format!(
-            "{} candidates changed nothing against the baseline: {}",
-            count(unchanged),
-            listed(report.unchanged.iter().map(ToString::to_string)),
-        ),
-    });
+    lines.extend(unchanged(&report.unchanged));
     let changed = record.changed_queries;
     lines.push(format!(
         "of the judged queries {} have another ranking, {} another value, {} are unchanged",
@@ -89,14 +84,21 @@ fn sweep(record: &VerdictRecord) -> String {
         .fold(String::new(), |text, line| text + "  " + line + "\n")
 }
 
-fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let total = names.len();
-    let shown: Vec<String> = names.take(SHOWN).collect();
-    let rest = total.saturating_sub(SHOWN);
-    match rest {
-        0 => shown.join(", "),
-        _ => format!("{} and {rest} more (candidates.parquet)", shown.join(", ")),
+/// The candidates that gave the baseline's result, by name, as many as a reader wants to see.
+fn unchanged(unchanged: &[Unchanged]) -> Vec<String> {
+    if unchanged.is_empty() {
+        return vec!["every candidate changed something".to_owned()];
     }
+    let mut lines = vec![format!(
+        "{} candidates changed nothing against the baseline:",
+        count(unchanged.len()),
+    )];
+    let shown = unchanged.iter().take(SHOWN);
+    lines.extend(shown.map(|one| format!("  {} ({})", one.label, one.candidate)));
+    if let Some(rest) = unchanged.len().checked_sub(SHOWN).filter(|&rest| rest > 0) {
+        lines.push(format!("  and {rest} more, listed in verdict.json"));
+    }
+    lines
 }
 
 fn fields(report: &SweepReport, evidence: &[FieldEvidence]) -> String {
