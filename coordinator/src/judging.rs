@@ -9,10 +9,10 @@ use evalfarm_gate::{
 };
 use evalfarm_results::CandidateRow;
 
+use crate::error::RunError;
 use crate::job::{EVALUATION, Job, ids_digest};
 use crate::looks::{EarlierLooks, Look, record};
 use crate::measured::Measured;
-use crate::run::RunError;
 use crate::summary::Summaries;
 use crate::sweep::{Judge, ResultClass, Sweep, SweepReport, Visit};
 use crate::verdict::{

@@ -3,6 +3,7 @@
 //! The coordinator hands out tasks and reads committed rows. It never runs a query and never scores a ranking: what it
 //! knows of either, workers have measured.
 
+mod error;
 mod job;
 mod judging;
 mod looks;
@@ -14,10 +15,11 @@ mod summary;
 pub mod sweep;
 mod verdict;
 
+pub use error::RunError;
 pub use job::{EVALUATION, Job, JobError, JobRecord};
 pub use looks::{EarlierLooks, LooksError};
 pub use plan::{CANDIDATES_PER_TASK, QUERIES_PER_TASK};
-pub use run::{RunError, Surroundings, run};
+pub use run::{Surroundings, run};
 pub use seams::{Progress, Workers, WorkersError};
 pub use verdict::{
     BothSides, ChangedQueries, NamedCandidate, OtherVerdict, Provenance, Selection, VERDICT_SCHEMA,

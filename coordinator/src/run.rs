@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use evalfarm_domain::{Candidate, CandidateId, EvaluateTask, ExamineTask, Fold, TaskId};
-use evalfarm_gate::EvidenceError;
-use evalfarm_results::{JobFolder, ResultsError, RowsView, Wanted};
+use evalfarm_results::{JobFolder, RowsView, Wanted};
 
+use crate::error::RunError;
 use crate::job::Job;
 use crate::judging::{Judged, judge};
-use crate::looks::LooksError;
 use crate::measured::Measured;
 use crate::plan::{plan, ranges};
-use crate::seams::{Progress, Workers, WorkersError};
+use crate::seams::{Progress, Workers};
 use crate::summary::Summaries;
-use crate::sweep::{Ask, Judge, Observation, ObservationError, Visit};
+use crate::sweep::{Ask, Judge, Observation, Visit};
 use crate::verdict::VerdictRecord;
 
 /// Hits written for baseline and finalist: what a results page and the report need.
@@ -22,32 +21,6 @@ const EXAMINED_HITS: u32 = 50;
 
 /// Depth to which the ranks of relevant documents are looked for.
 const RANK_DEPTH: u32 = 1000;
-
-/// A job that did not end in a verdict.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Workers stopped.
-    #[error("the job was not finished")]
-    Workers(#[source] WorkersError),
-    /// Rows could not be read or written.
-    #[error("the job's folder cannot be used")]
-    Results(#[source] ResultsError),
-    /// What was measured cannot be an observation.
-    #[error("candidate values cannot be compared")]
-    Observation(#[source] ObservationError),
-    /// What was measured cannot be judged.
-    #[error("the rows cannot be judged")]
-    Evidence(#[source] EvidenceError),
-    /// The ledger of looks cannot be used.
-    #[error("the look at the holdout could not be counted")]
-    Looks(#[source] LooksError),
-    /// The record could not be written as JSON.
-    #[error("the verdict has no JSON form")]
-    Json(#[source] serde_json::Error),
-    /// The strategy asked for nothing, not even its baseline.
-    #[error("the sweep evaluated nothing")]
-    NothingEvaluated,
-}
 
 /// What a driver needs beside the job.
 #[expect(
