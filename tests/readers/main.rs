@@ -1,0 +1,1 @@
+//! pandas, polars and `DuckDB` read what a job leaves, and agree.
