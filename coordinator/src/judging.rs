@@ -5,7 +5,8 @@ use std::path::Path;
 
 use evalfarm_domain::{CandidateId, Digest, Fold};
 use evalfarm_gate::{
-    Context, Evidence, EvidenceParts, FamilyJudgement, JudgedMetric, Judgement, judge_all,
+    Context, Evidence, EvidenceParts, FamilyJudgement, GatePolicy, JudgedMetric, Judgement,
+    judge_all,
 };
 use evalfarm_results::CandidateRow;
 
@@ -99,7 +100,7 @@ fn looks(
     if job.sweep.judge != Judge::WinnerOnHoldout || *winner == judged.finalists[0].side.id {
         return Ok(None);
     }
-    let policy = serde_json::to_vec(&job.sweep.policy).map_err(RunError::Json)?;
+    let policy = question(&job.sweep.policy)?;
     let holdout = ids_digest(job.ids(Fold::Holdout));
     let look = Look {
         holdout: Digest::of_parts([
@@ -112,6 +113,16 @@ fn looks(
         job: job.settings.job.clone(),
     };
     record(ledger, &look).map(Some).map_err(RunError::Looks)
+}
+
+/// What of a policy makes a question another one: all but what its resamples are drawn with. Asking again with another
+/// seed is asking the same thing twice.
+fn question(policy: &GatePolicy) -> Result<Vec<u8>, RunError> {
+    let mut form = serde_json::to_value(policy).map_err(RunError::Json)?;
+    if let Some(keys) = form.as_object_mut() {
+        keys.retain(|key, _| key != "seed" && key != "resamples");
+    }
+    serde_json::to_vec(&form).map_err(RunError::Json)
 }
 
 fn evidence(

@@ -55,7 +55,7 @@ pub(crate) struct Look {
     pub(crate) baseline: CandidateId,
     /// The candidate.
     pub(crate) candidate: CandidateId,
-    /// SHA-256 of the resolved policy.
+    /// SHA-256 of the resolved policy without the seed and the number of its resamples.
     pub(crate) policy: Digest,
     /// The job that looked.
     pub(crate) job: JobId,

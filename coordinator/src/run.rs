@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use evalfarm_domain::{Candidate, CandidateId, EvaluateTask, ExamineTask, Fold, TaskId};
-use evalfarm_results::{JobFolder, RowsView, Wanted};
+use evalfarm_results::{Finished, JobFolder, RowsView, Wanted};
 
 use crate::error::RunError;
 use crate::job::Job;
@@ -119,13 +119,7 @@ impl<'a> Driver<'a> {
     fn new(job: &'a Job, around: &'a Surroundings<'a>) -> Result<Self, RunError> {
         let metrics = &job.settings.measurement.metrics;
         let finished = around.folder.finished(metrics).map_err(RunError::Results)?;
-        for set_aside in &finished.set_aside {
-            around.progress.note(&format!(
-                "set aside as `{}` and evaluated again: {}",
-                set_aside.path.display(),
-                set_aside.reason,
-            ));
-        }
+        say_set_aside(&finished, around.progress);
         if !finished.tasks.is_empty() {
             let count = finished.tasks.len();
             around
@@ -230,6 +224,10 @@ impl<'a> Driver<'a> {
                 rank_depth: depth(RANK_DEPTH),
             })
             .collect();
+        let tasks = self.unexamined(tasks)?;
+        if tasks.is_empty() {
+            return Ok(());
+        }
         let evaluations =
             |task: &ExamineTask| u64::from(task.query_count) * task.candidates.len() as u64;
         let progress = self.around.progress;
@@ -243,5 +241,30 @@ impl<'a> Driver<'a> {
             .examine(&tasks, &|task| progress.advance(evaluations(task)));
         progress.end();
         outcome.map_err(RunError::Workers)
+    }
+
+    /// Returns the tasks whose hits or ranks are not there, or not whole.
+    fn unexamined(&self, mut tasks: Vec<ExamineTask>) -> Result<Vec<ExamineTask>, RunError> {
+        let folder = self.around.folder;
+        let hits = folder.finished_hits().map_err(RunError::Results)?;
+        let relevant = folder.finished_relevant().map_err(RunError::Results)?;
+        for finished in [&hits, &relevant] {
+            say_set_aside(finished, self.around.progress);
+        }
+        tasks.retain(|task| {
+            let id = task.id();
+            !hits.tasks.contains_key(&id) || !relevant.tasks.contains_key(&id)
+        });
+        Ok(tasks)
+    }
+}
+
+fn say_set_aside(finished: &Finished, progress: &dyn Progress) {
+    for set_aside in &finished.set_aside {
+        progress.note(&format!(
+            "set aside as `{}` and evaluated again: {}",
+            set_aside.path.display(),
+            set_aside.reason,
+        ));
     }
 }

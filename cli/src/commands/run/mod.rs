@@ -144,6 +144,8 @@ fn folder_failure(error: ResultsError, path: &Path) -> Failure {
         ),
         ResultsError::NotAJobFolder { .. } => Failure::input(error)
             .with_hint("choose a folder that is empty or does not exist yet with `--out`"),
+        // The message says what to do.
+        ResultsError::InUse { .. } => Failure::infrastructure(error),
         error => Failure::infrastructure(error)
             .with_hint(format!("`{}` has to be a folder that can be written to", path.display())),
     }
