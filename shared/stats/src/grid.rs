@@ -177,6 +177,17 @@ impl GridDifferences {
         }
     }
 
+    /// Orders columns so that two are equal when every statistic of theirs is.
+    pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let sums = self.sums.iter().zip(&other.sums);
+        sums.map(|(a, b)| a.total_cmp(b))
+            .find(|order| order.is_ne())
+            .unwrap_or(self.sums.len().cmp(&other.sums.len()))
+            .then(self.unit.total_cmp(&other.unit))
+            .then(self.absolute.total_cmp(&other.absolute))
+            .then(self.nonzero_rows.cmp(&other.nonzero_rows))
+    }
+
     /// Returns the total mass of the design.
     pub(crate) fn mass(&self) -> f64 {
         self.mass

@@ -2,8 +2,8 @@
 
 use ndarray::ArrayView2;
 
-use crate::plan::{Factors, active_units, matrix};
-use crate::{GridDifferences, PValue, ResamplingPlan};
+use crate::permutation::count;
+use crate::{GridDifferences, PValue, ResamplingPlan, SignFlipRun};
 
 /// The statistic whose maximum over the family is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Statistic {
 }
 
 /// Factors and thresholds of the family, hypotheses by descending observed statistic.
-struct StepDown {
+pub(crate) struct StepDown {
     /// Hypothesis at each step.
     order: Vec<usize>,
     /// What turns a sum in grid units into the statistic, by hypothesis.
@@ -25,7 +25,7 @@ struct StepDown {
 }
 
 impl StepDown {
-    fn new(columns: &[&GridDifferences], statistic: Statistic) -> Self {
+    pub(crate) fn new(columns: &[&GridDifferences], statistic: Statistic) -> Self {
         let scales: Vec<f64> = columns.iter().map(|c| scale(c, statistic)).collect();
         let observed: Vec<f64> = columns
             .iter()
@@ -48,17 +48,31 @@ impl StepDown {
         }
     }
 
-    /// Counts, by step, the resamples whose maximum over this and the later steps reaches the observed value.
-    fn count(&self, sums: &ArrayView2<'_, f64>) -> Vec<u64> {
-        let mut counts = vec![0; self.order.len()];
-        for row in sums.rows() {
-            let mut greatest = 0.0_f64;
-            for (step, &hypothesis) in self.order.iter().enumerate().rev() {
-                greatest = greatest.max(row[hypothesis].abs() * self.scales[hypothesis]);
-                counts[step] += u64::from(greatest >= self.thresholds[step]);
+    /// Adds, by step, the resamples whose maximum over this and the later steps reaches the observed value; `sums` is
+    /// columns × resamples, and `row` says in which of its rows a hypothesis is.
+    pub(crate) fn count(&self, sums: &ArrayView2<'_, f64>, row: &[usize], counts: &mut [u64]) {
+        let mut greatest = vec![0.0_f64; sums.ncols()];
+        for (step, &hypothesis) in self.order.iter().enumerate().rev() {
+            let scale = self.scales[hypothesis];
+            for (greatest, sum) in greatest.iter_mut().zip(sums.row(row[hypothesis])) {
+                *greatest = greatest.max(sum.abs() * scale);
             }
+            let threshold = self.thresholds[step];
+            counts[step] += count(&greatest, |value| value >= threshold);
         }
-        counts
+    }
+
+    /// Turns counts by step into adjusted p-values by hypothesis, `p` giving the value of a count.
+    pub(crate) fn adjust(&self, counts: &[u64], p: impl Fn(u64) -> PValue) -> Vec<PValue> {
+        let mut adjusted = vec![PValue::ONE; self.order.len()];
+        let mut greatest = None;
+        for (&hypothesis, &count) in self.order.iter().zip(counts) {
+            let q = p(count);
+            let q = greatest.map_or(q, |before| q.max(before));
+            greatest = Some(q);
+            adjusted[hypothesis] = q;
+        }
+        adjusted
     }
 }
 
@@ -96,30 +110,7 @@ impl ResamplingPlan {
     ///
     /// Never: `columns` were put on this plan's grid, so they have its number of units.
     pub fn max_t(&self, columns: &[&GridDifferences], statistic: Statistic) -> Vec<PValue> {
-        if columns.is_empty() {
-            return Vec::new();
-        }
-        let active = active_units(columns);
-        let (factors, observed, total) = match self.enumerable(active.len()) {
-            Some(assignments) => (Factors::AllSigns, 0, u64::from(assignments)),
-            None => (Factors::Signs, 1, u64::from(self.resamples().count.get())),
-        };
-        let steps = StepDown::new(columns, statistic);
-        let sums = matrix(&active, columns, None);
-        let mut counts = vec![0; columns.len()];
-        for block in self.blocks(factors, &active, &sums, |sums| steps.count(&sums)) {
-            for (total, count) in counts.iter_mut().zip(block) {
-                *total += count;
-            }
-        }
-        let mut adjusted = vec![PValue::ONE; columns.len()];
-        let mut greatest = None;
-        for (&hypothesis, count) in steps.order.iter().zip(counts) {
-            let q = PValue::ratio(observed + count, observed + total);
-            let q = greatest.map_or(q, |before| q.max(before));
-            greatest = Some(q);
-            adjusted[hypothesis] = q;
-        }
-        adjusted
+        let family: Vec<usize> = (0..columns.len()).collect();
+        SignFlipRun::new(self, columns, &family, statistic).adjusted()
     }
 }

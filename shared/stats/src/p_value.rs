@@ -41,6 +41,12 @@ impl PValue {
         Self((self.0 * factor).min(1.0))
     }
 
+    /// Returns a sum of probabilities, held to 1 against rounding and above 0 against underflow.
+    pub(crate) fn at_most_one(sum: f64) -> Self {
+        debug_assert!(sum >= 0.0, "a sum of probabilities is no NaN");
+        Self(sum.clamp(f64::MIN_POSITIVE, 1.0))
+    }
+
     /// Returns `count / of` for `1 ≤ count ≤ of`.
     pub(crate) fn ratio(count: u64, of: u64) -> Self {
         debug_assert!(count >= 1 && count <= of, "the observed assignment counts");

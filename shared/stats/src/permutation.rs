@@ -1,10 +1,8 @@
 //! Paired sign-flip permutation test of the mean difference.
 
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Factors, active_units, matrix};
-use crate::{GridDifferences, PValue, ResamplingPlan};
+use crate::{GridDifferences, PValue, ResamplingPlan, SignFlipRun, Statistic};
 
 /// The outcome of a sign-flip test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -21,14 +19,14 @@ pub struct SignFlip {
 
 /// Assignments whose sum is at least as extreme as the observed one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Exceedances {
-    two_sided: u64,
-    above: u64,
-    below: u64,
+pub(crate) struct Exceedances {
+    pub(crate) two_sided: u64,
+    pub(crate) above: u64,
+    pub(crate) below: u64,
 }
 
 impl Exceedances {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.two_sided += other.two_sided;
         self.above += other.above;
         self.below += other.below;
@@ -37,16 +35,29 @@ impl Exceedances {
 
 /// What a sum is compared with, in grid units.
 #[derive(Debug, Clone, Copy)]
-struct Threshold {
+pub(crate) struct Threshold {
     observed: f64,
     tolerance: f64,
 }
 
 impl Threshold {
-    fn of(column: &GridDifferences) -> Self {
+    pub(crate) fn of(column: &GridDifferences) -> Self {
         Self {
             observed: column.observed(),
             tolerance: column.tolerance(),
+        }
+    }
+
+    /// Counts over a row of sums.
+    pub(crate) fn count(self, sums: &[f64]) -> Exceedances {
+        let least = self.observed.abs() - self.tolerance;
+        let above = self.observed - self.tolerance;
+        let below = self.observed + self.tolerance;
+        // Three plain loops, which compilers turn into vector instructions.
+        Exceedances {
+            two_sided: count(sums, |sum| sum.abs() >= least),
+            above: count(sums, |sum| sum >= above),
+            below: count(sums, |sum| sum <= below),
         }
     }
 
@@ -57,6 +68,11 @@ impl Threshold {
             below: u64::from(sum <= self.observed + self.tolerance),
         }
     }
+}
+
+/// Counts the sums that meet a condition.
+pub(crate) fn count(sums: &[f64], meets: impl Fn(f64) -> bool) -> u64 {
+    sums.iter().map(|&sum| u64::from(meets(sum))).sum()
 }
 
 impl ResamplingPlan {
@@ -82,72 +98,43 @@ impl ResamplingPlan {
     ///
     /// Never: `columns` were put on this plan's grid, so they have its number of units.
     pub fn sign_flips(&self, columns: &[&GridDifferences]) -> Vec<SignFlip> {
-        let sampled: Vec<&GridDifferences> = columns
-            .iter()
-            .copied()
-            .filter(|column| self.assignments(column).is_none())
-            .collect();
-        let mut counted = self.count_sampled(&sampled).into_iter();
-        columns
-            .iter()
-            .map(|column| {
-                if let Some(assignments) = self.assignments(column) {
-                    return outcome(enumerate(column), 0, assignments);
-                }
-                let counts = counted.next().expect("each sampled column was counted");
-                outcome(counts, 1, self.resamples().count.get())
-            })
-            .collect()
-    }
-
-    fn assignments(&self, column: &GridDifferences) -> Option<u32> {
-        self.enumerable(nonzero(column).count())
-    }
-
-    fn count_sampled(&self, columns: &[&GridDifferences]) -> Vec<Exceedances> {
-        if columns.is_empty() {
-            return Vec::new();
-        }
-        let active = active_units(columns);
-        let thresholds: Vec<Threshold> = columns.iter().map(|c| Threshold::of(c)).collect();
-        let count = |sums: ArrayView2<'_, f64>| {
-            let mut counts = vec![Exceedances::default(); thresholds.len()];
-            for row in sums.rows() {
-                for ((count, threshold), &sum) in counts.iter_mut().zip(&thresholds).zip(row) {
-                    count.add(threshold.compare(sum));
-                }
-            }
-            counts
-        };
-        let factors = matrix(&active, columns, None);
-        let mut totals = vec![Exceedances::default(); columns.len()];
-        for block in self.blocks(Factors::Signs, &active, &factors, count) {
-            for (total, counts) in totals.iter_mut().zip(block) {
-                total.add(counts);
-            }
-        }
-        totals
+        SignFlipRun::new(self, columns, &[], Statistic::Normalised).flips()
     }
 }
 
-/// Returns the p-values of exceedances of which `observed` more, the data themselves, are not among the resamples.
-fn outcome(counts: Exceedances, observed: u64, resamples: u32) -> SignFlip {
-    let p = |count| PValue::ratio(observed + count, observed + u64::from(resamples));
-    SignFlip {
-        p: p(counts.two_sided),
-        p_above: p(counts.above),
-        p_below: p(counts.below),
-        exact: observed == 0,
+impl SignFlip {
+    /// Returns the p-values of counts over every assignment.
+    pub(crate) fn enumerated(counts: Exceedances, assignments: u32) -> Self {
+        Self::from_counts(counts, true, |count| {
+            PValue::ratio(count, u64::from(assignments))
+        })
+    }
+
+    /// Returns the p-values of counts over resamples, beside which the data themselves count.
+    pub(crate) fn sampled(counts: Exceedances, resamples: u32) -> Self {
+        Self::from_counts(counts, false, |count| {
+            PValue::ratio(1 + count, 1 + u64::from(resamples))
+        })
+    }
+
+    pub(crate) fn from_counts(counts: Exceedances, exact: bool, p: impl Fn(u64) -> PValue) -> Self {
+        Self {
+            p: p(counts.two_sided),
+            p_above: p(counts.above),
+            p_below: p(counts.below),
+            exact,
+        }
     }
 }
 
-fn nonzero(column: &GridDifferences) -> impl Iterator<Item = f64> {
+/// Returns the sums of the units that changed, in grid units.
+pub(crate) fn nonzero(column: &GridDifferences) -> impl Iterator<Item = f64> {
     let sums = column.sums().iter().copied();
     sums.filter(|sum| sum.abs() > 0.0)
 }
 
 /// Counts over every assignment of signs to the changed units, in Gray code order: each step flips one sign.
-fn enumerate(column: &GridDifferences) -> Exceedances {
+pub(crate) fn enumerate(column: &GridDifferences) -> Exceedances {
     let mut values: Vec<f64> = nonzero(column).collect();
     let threshold = Threshold::of(column);
     let mut sum: f64 = values.iter().sum();
