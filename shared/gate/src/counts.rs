@@ -84,13 +84,13 @@ impl Coverage {
 /// Returns by how many queries the candidate has more empty results than the baseline, over pairs in which neither failed.
 ///
 /// A pair with a failure is left out on both sides: a failed candidate must not make up for an empty result elsewhere.
-pub(crate) fn zero_result_increase(baseline: &Side, candidate: &Side) -> Option<f64> {
+pub(crate) fn zero_result_increase(baseline: &Side, candidate: &Side) -> Option<i64> {
     let before = baseline.zero_results.as_ref()?;
     let after = candidate.zero_results.as_ref()?;
     let answered = (0..before.len())
         .filter(|&row| baseline.failures[row].is_none() && candidate.failures[row].is_none());
     let increase = answered
-        .map(|row| f64::from(u8::from(after[row])) - f64::from(u8::from(before[row])))
+        .map(|row| i64::from(after[row]) - i64::from(before[row]))
         .sum();
     Some(increase)
 }

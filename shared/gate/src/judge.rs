@@ -184,7 +184,7 @@ fn reasons(criteria: &[CriterionResult], primary: &Comparison) -> Vec<Reason> {
     if broken.is_empty() {
         broken.push(Reason {
             code: ReasonCode::Promoted,
-            text: format!("{}; no criterion is broken", described(primary)),
+            text: format!("{}; every criterion holds", described(primary)),
             metric: Some(primary.summary.metric.clone()),
             observed: Some(primary.summary.delta),
             limit: None,

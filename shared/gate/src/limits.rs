@@ -1,7 +1,7 @@
 //! What limits how far a verdict carries.
 
-use crate::criteria::{Case, noise_band, number};
-use crate::{Agreement, Limit, LimitCode};
+use crate::criteria::{Case, noise_band};
+use crate::{Agreement, Limit, LimitCode, wording};
 
 /// Returns the limits of one candidate's judgement, in a fixed order.
 pub(crate) fn limits(case: &Case<'_>) -> Vec<Limit> {
@@ -39,12 +39,12 @@ fn data(case: &Case<'_>) -> Vec<Limit> {
         limits.push(limit(LimitCode::OrderedByRank, text, None));
     }
     if let Some(relevant) = context.relevant_per_query {
-        let text = format!("{} relevant judgments a query", number(relevant));
+        let text = format!("{relevant:.1} relevant judgments a query");
         limits.push(limit(LimitCode::RelevantPerQuery, text, Some(relevant)));
     }
     if context.missing_rows > 0 {
         let missing = context.missing_rows;
-        let text = format!("the job is incomplete: `{missing}` rows are missing");
+        let text = format!("the job is incomplete: {missing} rows are missing");
         limits.push(limit(LimitCode::Incomplete, text, Some(missing as f64)));
     }
     limits
@@ -62,8 +62,8 @@ fn coverage(case: &Case<'_>) -> Vec<Limit> {
     .into_iter()
     .map(|(side, share)| {
         let text = format!(
-            "{} of the {side}'s hits are judged, on average over `{}` queries",
-            number(share),
+            "{} of the {side}'s hits are judged, on average over {} queries",
+            wording::share(share),
             coverage.queries
         );
         limit(LimitCode::JudgedShare, text, Some(share))
@@ -79,10 +79,10 @@ fn detectable(case: &Case<'_>) -> Limit {
         return limit(code, text, None);
     };
     let text = format!(
-        "a change of {} below {} is likely missed (power .80 at alpha {}, uncorrected)",
+        "a change of {} below {} is likely missed (power 80 % at alpha {}, uncorrected)",
         primary.metric,
-        number(effect),
-        number(case.policy.alpha)
+        wording::value(effect),
+        wording::limit(case.policy.alpha)
     );
     limit(code, text, Some(effect))
 }
@@ -92,7 +92,7 @@ fn operations(case: &Case<'_>) -> Vec<Limit> {
     let mut limits = vec![limit(
         LimitCode::Failed,
         format!(
-            "failed queries: baseline `{}`, candidate `{}` of `{}`",
+            "failed queries: baseline {}, candidate {} of {}",
             baseline.failed, candidate.failed, candidate.queries
         ),
         Some(candidate.failed as f64),
@@ -103,7 +103,7 @@ fn operations(case: &Case<'_>) -> Vec<Limit> {
             limit(
                 LimitCode::Degraded,
                 format!(
-                    "degraded queries: baseline `{}`, candidate `{}` of `{}`",
+                    "degraded queries: baseline {}, candidate {} of {}",
                     shown(baseline.degraded),
                     shown(candidate.degraded),
                     candidate.queries
@@ -129,7 +129,7 @@ fn noise(case: &Case<'_>) -> Limit {
     };
     let text = format!(
         "reruns of one configuration change the primary by up to {}",
-        number(band)
+        wording::value(band)
     );
     limit(LimitCode::NoiseBand, text, Some(band))
 }
@@ -139,7 +139,7 @@ fn looks(case: &Case<'_>) -> Vec<Limit> {
     let looks = case.evidence.parts.context.looks;
     if looks > 1 {
         let text = format!(
-            "look `{looks}` at this hypothesis on this query set: its p-value is too small by what was learnt before"
+            "look {looks} at this hypothesis on this query set: its p-value is too small by what was learnt before"
         );
         limits.push(limit(LimitCode::RepeatedLook, text, Some(f64::from(looks))));
     }
@@ -148,10 +148,10 @@ fn looks(case: &Case<'_>) -> Vec<Limit> {
         let text = match comparison.summary.agreement {
             Agreement::Agree => continue,
             Agreement::OnlyPValue => {
-                format!("{metric}: p finds a change and the interval does not")
+                format!("{metric}: the p-value finds a change and the interval does not")
             }
             Agreement::OnlyInterval => {
-                format!("{metric}: the interval excludes 0 and p finds no change")
+                format!("{metric}: the interval excludes 0 and the p-value finds no change")
             }
         };
         limits.push(limit(LimitCode::Disagreement, text, None));

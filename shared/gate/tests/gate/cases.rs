@@ -52,7 +52,7 @@ fn s24_disagreement_of_p_value_and_interval_is_said() {
     let ndcg = &judgement.metrics[0];
     assert!((ndcg.p.value() - 0.0625).abs() < f64::EPSILON && ndcg.ci_low > 0.0);
     assert_eq!(ndcg.agreement, Agreement::OnlyInterval);
-    let said = "nDCG@10: the interval excludes 0 and p finds no change";
+    let said = "nDCG@10: the interval excludes 0 and the p-value finds no change";
     assert!(judgement.limits.iter().any(|limit| limit.text == said));
 }
 
@@ -120,7 +120,7 @@ fn s17_a_candidate_that_answers_only_the_easy_half_is_blocked_with_the_counts() 
     let judgement = scene.judge();
     assert_eq!(judgement.verdict, Verdict::Block);
     assert_eq!(judgement.reasons[0].code, ReasonCode::Failed);
-    assert!(judgement.reasons[0].text.contains("`50` of `100`"));
+    assert!(judgement.reasons[0].text.contains("50 of 100"));
     assert_eq!(
         judgement.candidate_counts.failures,
         BTreeMap::from([(FailureKind::Missing, 50)])

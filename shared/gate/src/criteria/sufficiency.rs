@@ -1,0 +1,118 @@
+//! Step 5: whether the data can decide at all.
+
+use super::{Case, about, allowed, at_least, at_most, held, not_tested, of_queries};
+use crate::measure::Comparison;
+use crate::{CriterionResult, Reason, ReasonCode, wording};
+
+impl Case<'_> {
+    pub(super) fn evidence_suffices(&self) -> Vec<CriterionResult> {
+        let missing = self.evidence.parts.context.missing_rows;
+        let queries = self.queries();
+        let least = self.policy.min_queries;
+        let counts = self.baseline_counts;
+        vec![
+            self.something_changed(),
+            self.decidable(),
+            at_least(
+                ReasonCode::TooFewQueries,
+                queries as f64,
+                least as f64,
+                format!(
+                    "{}; at least {least} needed",
+                    wording::counted(queries, "query", "queries")
+                ),
+            ),
+            at_most(
+                ReasonCode::Incomplete,
+                missing as f64,
+                0.0,
+                format!("rows that are planned and missing: {missing}; none allowed"),
+            ),
+            self.baseline_share(
+                ReasonCode::BaselineFailed,
+                "failed queries of the baseline, counted as unchanged",
+                Some(counts.failed),
+                self.policy.max_failed_share,
+            ),
+            self.baseline_share(
+                ReasonCode::BaselineDegraded,
+                "degraded queries of the baseline",
+                counts.degraded,
+                self.policy.max_degraded_share,
+            ),
+        ]
+    }
+
+    fn something_changed(&self) -> CriterionResult {
+        let changed = self
+            .comparisons
+            .iter()
+            .map(Comparison::changed_queries)
+            .max();
+        let changed = changed.unwrap_or_default();
+        let text = format!(
+            "queries on which some metric changed: {}; at least 1 needed",
+            of_queries(changed, self.queries()),
+        );
+        at_least(ReasonCode::NoChange, changed as f64, 1.0, text)
+    }
+
+    fn baseline_share(
+        &self,
+        code: ReasonCode,
+        what: &str,
+        count: Option<usize>,
+        limit: f64,
+    ) -> CriterionResult {
+        match count {
+            Some(count) => {
+                let share = self.baseline_counts.share(count);
+                let text = format!(
+                    "{what}: {}{}",
+                    of_queries(count, self.queries()),
+                    allowed(limit)
+                );
+                at_most(code, share, limit, text)
+            }
+            None => not_tested(code, format!("{what}: not recorded")),
+        }
+    }
+
+    fn decidable(&self) -> CriterionResult {
+        let primary = self.primary();
+        let summary = &primary.summary;
+        let finding = match (primary.decidable, primary.needed) {
+            (true, _) => "enough to decide".to_owned(),
+            (false, Some(needed)) => format!("too few to decide, at least {needed} needed"),
+            (false, None) => format!(
+                "undecidable: {} resamples are too few for this family",
+                self.policy.resamples.count
+            ),
+        };
+        let text = format!(
+            "queries on which {} changed: {}; {finding} (smallest possible p {}, {}, {})",
+            summary.metric,
+            of_queries(summary.changed, summary.n),
+            wording::p(primary.floor.value()),
+            wording::counted(self.family.size, "hypothesis", "hypotheses"),
+            wording::correction(self.family.correction),
+        );
+        let limit = primary.needed;
+        let observed = summary.changed as f64;
+        about(
+            CriterionResult {
+                step: ReasonCode::Undecidable.step(),
+                outcome: held(primary.decidable),
+                reason: Reason {
+                    code: ReasonCode::Undecidable,
+                    text,
+                    metric: None,
+                    observed: Some(observed),
+                    limit: limit.map(|needed| needed as f64),
+                    margin: limit.map(|needed| observed - needed as f64),
+                },
+            },
+            primary,
+        )
+    }
+}
