@@ -1,9 +1,12 @@
 //! The embedded mode as a user has it: the real command, its exit codes, its folder.
 
-use evalfarm_tests::Bench;
-
-#[test]
-fn smoke() {
-    let bench = Bench::new();
-    bench.generate("shop", 300, 40);
-}
+mod candidates;
+mod damage;
+mod failing_workers;
+mod identity;
+mod interruption;
+mod looks;
+mod real_catalogue;
+mod refusals;
+mod scene;
+mod verdicts;

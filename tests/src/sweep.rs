@@ -11,7 +11,7 @@ pub enum Data {
     Generated(u32, u32),
 }
 
-/// A sweep file over the five fields of the generated catalogue, with sizes and strategy for the test to choose.
+/// A sweep file, over the five fields of the generated catalogue unless the test chooses others.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     /// The data.
@@ -24,6 +24,8 @@ pub struct Sweep {
     pub strategy: String,
     /// Lines of the `[policy]` table.
     pub policy: String,
+    /// Weights of the baseline, an inline table.
+    pub baseline: String,
 }
 
 impl Sweep {
@@ -35,6 +37,9 @@ impl Sweep {
             seed: 7,
             strategy: strategy.to_owned(),
             policy: String::new(),
+            baseline:
+                "{ title = 4.0, brand = 2.5, bullet_point = 1.5, description = 1.0, category = 1.2 }"
+                    .to_owned(),
         }
     }
 
@@ -61,8 +66,9 @@ impl Sweep {
             .expect("text can be appended to");
         }
         text + "\n[metrics]\nprimary = \"nDCG@10\"\nguards = [\"RR@10\", \"R@10\", \"P@10\"]\n"
-            + "\n[baseline]\nweights = { title = 4.0, brand = 2.5, bullet_point = 1.5, description = 1.0, category = 1.2 }\n"
-            + "\n[policy]\n"
+            + "\n[baseline]\nweights = "
+            + &self.baseline
+            + "\n\n[policy]\n"
             + &self.policy
             + "\n[sweep]\n"
             + &self.strategy

@@ -1,0 +1,76 @@
+//! Looks at a holdout: judging a job again is none, another job's is said.
+
+use std::fs;
+
+use evalfarm_tests::{Bench, Sweep};
+
+use crate::scene::{differences, results, shop_sweep};
+
+/// One candidate that is chosen whatever the seed: a list has no randomness.
+const STRATEGY: &str = "strategy = \"list\"
+
+[[sweep.candidates]]
+name = \"title-first\"
+weights = { title = 4, brand = 2.5, bullet_point = 1.5, description = 0 }
+
+[[sweep.candidates]]
+name = \"description-first\"
+weights = { title = 0.01, description = 4 }";
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.generate("shop", 2000, 200);
+    let mut sweep = Sweep {
+        policy: "judge = \"winner_on_holdout\"".to_owned(),
+        ..shop_sweep(120, 80, STRATEGY)
+    };
+    bench.write("first.toml", sweep.toml());
+    sweep.seed += 1;
+    bench.write("second.toml", sweep.toml());
+    bench
+}
+
+fn ledger(bench: &Bench) -> String {
+    fs::read_to_string(bench.at("shop.looks.jsonl")).expect("looks are counted beside the dataset")
+}
+
+#[test]
+fn the_same_job_twice_is_one_look_and_one_verdict() {
+    let bench = bench();
+    bench.run(["run", "first.toml", "--out", "a"]);
+    let once = ledger(&bench);
+    assert_eq!(once.lines().count(), 1);
+    bench.run(["run", "first.toml", "--out", "b"]);
+    assert_eq!(ledger(&bench), once);
+    assert_eq!(
+        differences(&results(&bench, "a"), &results(&bench, "b")),
+        [""; 0]
+    );
+}
+
+#[test]
+fn another_job_with_the_same_winner_says_that_the_holdout_was_looked_at() {
+    let bench = bench();
+    let run = |sweep: &str, out: &str| {
+        bench
+            .run(["run", sweep, "--out", out, "--format", "json"])
+            .json()
+    };
+    let first = run("first.toml", "a");
+    let second = run("second.toml", "b");
+    assert_ne!(first["job"], second["job"]);
+    assert_eq!(first["best"]["id"], second["best"]["id"]);
+    assert_eq!(first["earlier_looks"]["same_hypothesis"], 0);
+    assert_eq!(second["earlier_looks"]["same_hypothesis"], 1);
+    assert_eq!(second["earlier_looks"]["same_holdout"], 1);
+    let limits = second["limits"].as_array().expect("limits are a list");
+    let said = limits.iter().filter_map(|limit| limit["text"].as_str());
+    let said: Vec<&str> = said.filter(|text| text.contains("look")).collect();
+    assert!(!said.is_empty(), "{limits:#?}");
+    // The first job's verdict stays what it was, although the holdout has been looked at since.
+    assert_eq!(
+        run("first.toml", "c")["earlier_looks"],
+        first["earlier_looks"]
+    );
+    assert_eq!(ledger(&bench).lines().count(), 2);
+}
