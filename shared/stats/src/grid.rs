@@ -4,7 +4,7 @@ use crate::{Design, PairedDifferences};
 
 /// Relative part of the tolerance under which two sums count as equal: 1e-12 of the sum of absolute differences, from
 /// scipy's fix of the same fault (scipy pull request 15869) and `cases.md` S4.
-const RELATIVE_TOLERANCE: f64 = 1e-12;
+pub(crate) const RELATIVE_TOLERANCE: f64 = 1e-12;
 
 /// Bits that the largest possible sum takes. f64 holds whole numbers up to 2^53 exactly; two bits are left for what
 /// rounding adds.
@@ -177,6 +177,21 @@ impl GridDifferences {
         }
     }
 
+    /// Returns the sums of the changed units in the metric's own unit, moved so that the mean is `effect`; nothing when no
+    /// unit changed.
+    pub(crate) fn moved_to(&self, effect: f64) -> Option<Vec<f64>> {
+        let noise = RELATIVE_TOLERANCE * self.absolute;
+        let changed: Vec<f64> = self
+            .sums
+            .iter()
+            .filter(|sum| sum.abs() > noise)
+            .map(|sum| sum * self.unit)
+            .collect();
+        let count = changed.len() as f64;
+        let shift = (effect * self.mass - changed.iter().sum::<f64>()) / count;
+        (count > 0.0).then(|| changed.iter().map(|sum| sum + shift).collect())
+    }
+
     /// Orders columns so that two are equal when every statistic of theirs is.
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
         let sums = self.sums.iter().zip(&other.sums);
@@ -210,7 +225,7 @@ fn standard_error(sums: &[f64], masses: &[f64], unit: f64, mass: f64) -> Option<
 }
 
 /// Returns the least `e` with `value ≤ 2^e`, from the bits; −1022 for 0 and subnormal numbers.
-fn ceil_log2(value: f64) -> i32 {
+pub(crate) fn ceil_log2(value: f64) -> i32 {
     let bits = value.to_bits();
     let biased = (bits >> 52) & 0x7ff;
     let exponent = i32::try_from(biased).expect("an exponent has eleven bits") - 1023;
@@ -219,7 +234,7 @@ fn ceil_log2(value: f64) -> i32 {
 }
 
 /// Returns 2^exponent, the exponent clamped to the normal range.
-fn power_of_two(exponent: i32) -> f64 {
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
     let biased = u64::try_from(exponent.clamp(-1022, 1023) + 1023).expect("clamped to at least 1");
     f64::from_bits(biased << 52)
 }

@@ -15,6 +15,7 @@ pub enum Statistic {
 }
 
 /// Factors and thresholds of the family, hypotheses by descending observed statistic.
+#[derive(Debug)]
 pub(crate) struct StepDown {
     /// Hypothesis at each step.
     order: Vec<usize>,

@@ -18,6 +18,7 @@ use crate::{
 /// Starts with the plan's number of resamples and takes more by [`SignFlipRun::extend`]; those already drawn stay as they
 /// are, so that the result at any number is what a plan of that number gives. Equal columns are computed once, and units in
 /// which nothing changes not at all.
+#[derive(Debug)]
 pub struct SignFlipRun<'a> {
     plan: &'a ResamplingPlan,
     columns: Vec<&'a GridDifferences>,
@@ -34,6 +35,7 @@ pub struct SignFlipRun<'a> {
 }
 
 /// Counts of the step-down maximum, by step.
+#[derive(Debug)]
 enum Maxima {
     Enumerated { counts: Vec<u64>, assignments: u32 },
     Sampled { counts: Vec<u64> },

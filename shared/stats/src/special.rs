@@ -54,20 +54,19 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const STEPS: u32 = 100_000;
     let guard = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut c = 1.0;
-    let mut d = guard(1.0 - (a + b) * x / (a + 1.0)).recip();
-    let mut fraction = d;
-    for step in 1..STEPS {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = guard(1.0 + even * d).recip();
-        c = guard(1.0 + even / c);
-        fraction *= d * c;
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = guard(1.0 + odd * d).recip();
-        c = guard(1.0 + odd / c);
-        fraction *= d * c;
-        if (d * c - 1.0).abs() < f64::EPSILON {
+    let mut numerator = 1.0;
+    let mut denominator = guard(1.0 - (a + b) * x / (a + 1.0)).recip();
+    let mut fraction = denominator;
+    for step in (1..STEPS).map(f64::from) {
+        let twice = a + 2.0 * step;
+        let even = step * (b - step) * x / ((twice - 1.0) * twice);
+        let odd = -(a + step) * (a + b + step) * x / (twice * (twice + 1.0));
+        for term in [even, odd] {
+            denominator = guard(1.0 + term * denominator).recip();
+            numerator = guard(1.0 + term / numerator);
+            fraction *= denominator * numerator;
+        }
+        if (denominator * numerator - 1.0).abs() < f64::EPSILON {
             break;
         }
     }
@@ -77,11 +76,6 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 /// Returns the `p` quantile of the beta distribution, by bisection of [`beta_cdf`].
 pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     rising_root(0.0, 1.0, |x| beta_cdf(x, a, b) - p)
-}
-
-/// Returns the upper tail `P(T > t)` of Student's t with `df` degrees of freedom, for `t ≥ 0`.
-pub(crate) fn t_upper(t: f64, df: f64) -> f64 {
-    beta_cdf(df / (df + t * t), df / 2.0, 0.5) / 2.0
 }
 
 /// Returns the `1 − tail` quantile of Student's t with `df` degrees of freedom, for `0 < tail < ½`.

@@ -99,16 +99,15 @@ impl PairedShares {
     }
 
     fn correlation(self) -> f64 {
-        let [a, b, c, d] =
+        let [both, gained, lost, neither] =
             [self.both, self.gained, self.lost, self.neither].map(|count| count as f64);
-        let margins = (a + b) * (c + d) * (a + c) * (b + d);
+        let margins = (both + gained) * (lost + neither) * (both + lost) * (gained + neither);
         if margins <= 0.0 {
             return 0.0;
         }
-        let product = a * d - b * c;
-        let n = self.pairs() as f64;
+        let product = both * neither - gained * lost;
         let corrected = if product > 0.0 {
-            (product - n / 2.0).max(0.0)
+            (product - self.pairs() as f64 / 2.0).max(0.0)
         } else {
             product
         };
