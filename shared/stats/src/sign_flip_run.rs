@@ -96,6 +96,10 @@ impl<'a> SignFlipRun<'a> {
     }
 
     /// Returns the number of resamples drawn.
+    ///
+    /// # Panics
+    ///
+    /// Never: a run starts with the resamples of its plan.
     pub fn resamples(&self) -> NonZeroU32 {
         NonZeroU32::new(self.resamples).expect("a run starts with the resamples of its plan")
     }
