@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalfarm_domain::FailureKind;
+use evalfarm_stats::Position;
 use serde::{Deserialize, Serialize};
 
 use crate::Side;
@@ -49,18 +50,49 @@ impl SideCounts {
     }
 }
 
-/// Mean share of judged hits of both sides, over the queries on which both are known.
+/// What is judged of both sides, and what missing judgments may have done.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Of the baseline.
+    /// Mean share of judged hits of the baseline, over the queries on which both sides are known.
     pub baseline: f64,
-    /// Of the candidate.
+    /// The same of the candidate.
     pub candidate: f64,
     /// Queries on which both sides returned something and its judged share is known.
     pub queries: usize,
+    /// Lower end of the bootstrap interval of the candidate's share less the baseline's.
+    #[serde(default)]
+    pub ci_low: f64,
+    /// Its upper end.
+    #[serde(default)]
+    pub ci_high: f64,
+    /// The effect on condensed lists, where these were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condensed: Option<Condensed>,
+    /// The least that the primary's change could be if every hit of both sides were judged, where it was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowest: Option<f64>,
+    /// The most that it could be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest: Option<f64>,
+}
+
+/// The primary metric on lists from which unjudged hits were removed.
+///
+/// Source: Sakai, *Alternatives to Bpref*, SIGIR 2007.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Condensed {
+    /// Mean of the baseline.
+    pub baseline: f64,
+    /// Mean of the candidate.
+    pub candidate: f64,
+    /// Mean paired difference.
+    pub delta: f64,
+    /// Whether it lies above or below 0, by the tolerance of the test.
+    pub position: Position,
 }
 
 impl Coverage {
+    /// Returns the shares of judged hits; intervals and condensed lists come later.
     pub(crate) fn of(baseline: &Side, candidate: &Side) -> Option<Self> {
         let pairs: Vec<(f64, f64)> = baseline
             .judged
@@ -73,11 +105,22 @@ impl Coverage {
             return None;
         }
         let queries = pairs.len();
+        let sum = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>();
         Some(Self {
-            baseline: pairs.iter().map(|pair| pair.0).sum::<f64>() / queries as f64,
-            candidate: pairs.iter().map(|pair| pair.1).sum::<f64>() / queries as f64,
+            baseline: sum(|pair| pair.0) / queries as f64,
+            candidate: sum(|pair| pair.1) / queries as f64,
             queries,
+            ci_low: 0.0,
+            ci_high: 0.0,
+            condensed: None,
+            lowest: None,
+            highest: None,
         })
+    }
+
+    /// Returns by how much the candidate's judged share exceeds the baseline's.
+    pub fn difference(&self) -> f64 {
+        self.candidate - self.baseline
     }
 }
 

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use evalfarm_domain::CandidateId;
 use serde::{Deserialize, Serialize};
 
-use crate::counts::{Coverage, SideCounts};
+use crate::counts::SideCounts;
 use crate::criteria::{Case, criteria, described};
 use crate::limits::limits;
-use crate::measure::{Comparison, Measured, Roles, measure};
+use crate::measure::{Comparison, Measured, MeasuredCandidate, Roles, measure};
 use crate::{
     CriterionResult, Evidence, EvidenceError, Family, GatePolicy, Guards, Judgement, MetricRole,
     Outcome, Reason, ReasonCode, Side, Verdict,
@@ -51,14 +51,17 @@ pub fn judge_all(
     evidence: &Evidence,
 ) -> Result<FamilyJudgement, EvidenceError> {
     let roles = roles(policy, evidence)?;
+    let directed = (!policy.directions.is_empty()).then(|| evidence.directed(policy));
+    let evidence = directed.as_ref().unwrap_or(evidence);
     let Measured { family, candidates } = measure(policy, evidence, &roles)?;
+    check_flips(policy, &candidates)?;
     let policy = resolved(policy, &family);
     let mut judgements = Vec::new();
-    for (side, comparisons) in evidence.parts.candidates.iter().zip(&candidates) {
-        judgements.push(judge_one(&policy, evidence, &family, side, comparisons));
+    for (side, measured) in evidence.parts.candidates.iter().zip(&candidates) {
+        judgements.push(judge_one(&policy, evidence, &family, side, measured));
     }
     let verdict = overall(&judgements);
-    let improvement = |index: &usize| candidates[*index][0].improvement();
+    let improvement = |index: &usize| candidates[*index].comparisons[0].improvement();
     let leader = (0..judgements.len())
         .filter(|&index| judgements[index].verdict == verdict)
         .reduce(
@@ -85,7 +88,15 @@ fn roles(policy: &GatePolicy, evidence: &Evidence) -> Result<Roles, EvidenceErro
     };
     let wanted = std::iter::once(("primary", &policy.primary))
         .chain(named.iter().map(|name| ("guard", name)))
-        .chain(policy.max_drop.keys().map(|name| ("max_drop", name)));
+        .chain(policy.max_drop.keys().map(|name| ("`max_drop`", name)))
+        .chain(policy.max_flips.keys().map(|name| ("`max_flips`", name)))
+        .chain(
+            policy
+                .max_flips_bound
+                .keys()
+                .map(|name| ("`max_flips_bound`", name)),
+        )
+        .chain(policy.directions.keys().map(|name| ("`directions`", name)));
     for (role, name) in wanted {
         if !metrics.iter().any(|metric| metric.name == *name) {
             let measured: Vec<String> = metrics.iter().map(|m| format!("`{}`", m.name)).collect();
@@ -122,6 +133,24 @@ fn roles(policy: &GatePolicy, evidence: &Evidence) -> Result<Roles, EvidenceErro
     Ok(Roles(roles))
 }
 
+/// A ceiling on flips needs something to count: a metric that is not 0 or 1 cannot pass it unseen.
+fn check_flips(policy: &GatePolicy, candidates: &[MeasuredCandidate]) -> Result<(), EvidenceError> {
+    for (key, limits) in [
+        ("max_flips", &policy.max_flips),
+        ("max_flips_bound", &policy.max_flips_bound),
+    ] {
+        let uncounted = |comparison: &&Comparison| {
+            comparison.summary.flips.is_none() && limits.contains_key(&comparison.summary.metric)
+        };
+        let mut comparisons = candidates.iter().flat_map(|one| &one.comparisons);
+        if let Some(comparison) = comparisons.find(uncounted) {
+            let metric = comparison.summary.metric.clone();
+            return Err(EvidenceError::NotBinary { key, metric });
+        }
+    }
+    Ok(())
+}
+
 /// Returns the policy with what it left to the job filled in.
 fn resolved(policy: &GatePolicy, family: &Family) -> GatePolicy {
     GatePolicy {
@@ -136,12 +165,13 @@ fn judge_one(
     evidence: &Evidence,
     family: &Family,
     candidate: &Side,
-    comparisons: &[Comparison],
+    measured: &MeasuredCandidate,
 ) -> Judgement {
+    let comparisons = &measured.comparisons;
     let baseline = &evidence.parts.baseline;
     let baseline_counts = SideCounts::of(baseline);
     let candidate_counts = SideCounts::of(candidate);
-    let coverage = Coverage::of(baseline, candidate);
+    let coverage = measured.coverage;
     let case = Case {
         policy,
         evidence,
@@ -151,6 +181,7 @@ fn judge_one(
         baseline_counts: &baseline_counts,
         candidate_counts: &candidate_counts,
         coverage,
+        slices: &measured.slices,
     };
     let criteria = criteria(&case);
     let limits = limits(&case);
@@ -167,6 +198,7 @@ fn judge_one(
         baseline_counts,
         candidate_counts,
         coverage,
+        slices: measured.slices.clone(),
         policy: policy.clone(),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use evalfarm_domain::{CandidateId, Direction, MetricName};
-use evalfarm_stats::{Correction, PValue};
+use evalfarm_stats::{Correction, IntervalMethod, PValue};
 use serde::{Deserialize, Serialize};
 
 use crate::{Coverage, GatePolicy, SideCounts};
@@ -49,18 +49,32 @@ pub enum ReasonCode {
     Failed,
     /// The side that loses has markedly fewer judged hits: the loss may be made of holes.
     Coverage,
+    /// Without the unjudged hits the other side wins: the loss may be made of holes.
+    CondensedReversal,
     /// A guard metric got worse.
     GuardHarmed,
     /// A guard's interval does not exclude a worsening of its margin.
     MaxDrop,
+    /// Too many queries went from right to wrong.
+    Flips,
+    /// The share of queries that go from right to wrong may be too large.
+    FlipsBound,
     /// Too many queries got catastrophically worse.
     CatastrophicShare,
+    /// The primary got worse in a guarded slice.
+    SliceHarmed,
     /// No value of any metric changed.
     NoChange,
     /// Too few queries changed for the test to reject anything.
     Undecidable,
     /// The query set is too small for any decision.
     TooFewQueries,
+    /// Fewer queries changed than the policy asks for.
+    TooFewChanged,
+    /// Fewer hits are judged than the policy asks for.
+    LowCoverage,
+    /// A guarded slice has no queries, or what it needs to know of them was not recorded.
+    SliceUnknown,
     /// Rows that the job planned are not there.
     Incomplete,
     /// The baseline failed on more queries than tolerated.
@@ -86,11 +100,19 @@ impl ReasonCode {
     pub fn step(self) -> u8 {
         match self {
             Self::ZeroResult | Self::Degraded | Self::Failed => 2,
-            Self::Coverage => 3,
-            Self::GuardHarmed | Self::MaxDrop | Self::CatastrophicShare => 4,
+            Self::Coverage | Self::CondensedReversal => 3,
+            Self::GuardHarmed
+            | Self::MaxDrop
+            | Self::Flips
+            | Self::FlipsBound
+            | Self::CatastrophicShare
+            | Self::SliceHarmed => 4,
             Self::NoChange
             | Self::Undecidable
             | Self::TooFewQueries
+            | Self::TooFewChanged
+            | Self::LowCoverage
+            | Self::SliceUnknown
             | Self::Incomplete
             | Self::BaselineFailed
             | Self::BaselineDegraded => 5,
@@ -111,15 +133,22 @@ impl ReasonCode {
             | Self::Failed
             | Self::GuardHarmed
             | Self::MaxDrop
+            | Self::Flips
+            | Self::FlipsBound
             | Self::CatastrophicShare
+            | Self::SliceHarmed
             | Self::PrimaryNotImproved
             | Self::NotSignificant
             | Self::IntervalIncludesZero
             | Self::BelowMinEffect => Verdict::Block,
             Self::Coverage
+            | Self::CondensedReversal
             | Self::NoChange
             | Self::Undecidable
             | Self::TooFewQueries
+            | Self::TooFewChanged
+            | Self::LowCoverage
+            | Self::SliceUnknown
             | Self::Incomplete
             | Self::BaselineFailed
             | Self::BaselineDegraded
@@ -181,6 +210,12 @@ pub struct Family {
     pub candidates: usize,
     /// Metrics in the family, the primary first.
     pub metrics: Vec<MetricName>,
+    /// Resamples of the tests, after they were continued where a decision hung on them; 0 where an older form did not say.
+    #[serde(default)]
+    pub resamples: u32,
+    /// Whether no decision that could promote hangs on Monte Carlo error any more.
+    #[serde(default)]
+    pub settled: bool,
 }
 
 /// What limits how far a verdict carries.
@@ -191,8 +226,14 @@ pub enum LimitCode {
     Synthetic,
     /// Share of judged hits on both sides.
     JudgedShare,
+    /// Difference of the shares of judged hits, with its interval.
+    JudgedDifference,
     /// The share of judged hits was not recorded.
     CoverageUnknown,
+    /// The effect on condensed lists.
+    Condensed,
+    /// What the effect could be if every hit were judged.
+    JudgmentBounds,
     /// Relevant judgments for each query.
     RelevantPerQuery,
     /// The smallest effect that this pair could have shown.
@@ -217,6 +258,12 @@ pub enum LimitCode {
     RepeatedLook,
     /// p-value and interval of the primary disagree.
     Disagreement,
+    /// A decision still hangs on Monte Carlo error.
+    Unsettled,
+    /// BCa was asked for and has no interval for these data.
+    IntervalMethod,
+    /// A slice of the policy could not be looked at.
+    SliceUnknown,
     /// Rows are missing.
     Incomplete,
     /// A sentence of the caller.
@@ -280,6 +327,9 @@ pub struct MetricJudgement {
     pub ci_low: f64,
     /// Upper end of the bootstrap interval of `delta`.
     pub ci_high: f64,
+    /// How the ends were read off the resamples.
+    #[serde(default = "percentile")]
+    pub interval: IntervalMethod,
     /// Two-sided sign-flip p-value.
     pub p: PValue,
     /// Whether every assignment of signs was counted for `p`.
@@ -306,6 +356,90 @@ pub struct MetricJudgement {
     pub catastrophic: usize,
     /// Whether `p` and the interval say the same.
     pub agreement: Agreement,
+    /// Queries that went from right to wrong and back, for metrics that are 0 or 1 on independent queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flips: Option<Flips>,
+}
+
+fn percentile() -> IntervalMethod {
+    IntervalMethod::Percentile
+}
+
+/// Queries that went from right to wrong and back, of a metric that is 0 or 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Flips {
+    /// Queries from wrong to right.
+    pub to_right: u64,
+    /// Queries from right to wrong.
+    pub to_wrong: u64,
+    /// `to_wrong` as a share of all queries.
+    pub share_to_wrong: f64,
+    /// Exact one-sided upper bound of that share (Clopper-Pearson), at the policy's confidence.
+    pub share_to_wrong_at_most: f64,
+    /// Two-sided p-value of McNemar's exact test.
+    pub p: PValue,
+}
+
+/// How the primary fared in a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SliceState {
+    /// It got worse: p below alpha or an interval on the losing side, uncorrected, as for a guard.
+    Harmed,
+    /// It did not get worse beyond chance.
+    NotHarmed,
+    /// Too few of its queries changed for any decision.
+    Undecidable,
+    /// It has no queries, or what it needs to know of them was not recorded.
+    Unknown,
+}
+
+/// The primary metric in a named group of queries. Descriptive, unless the policy makes it a guard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceJudgement {
+    /// What it is called.
+    pub slice: String,
+    /// Whether harm in it blocks.
+    pub guard: bool,
+    /// Queries; 0 when they are not known.
+    pub n: usize,
+    /// Mean paired difference over these queries.
+    pub delta: f64,
+    /// Lower end of its interval.
+    pub ci_low: f64,
+    /// Upper end of its interval.
+    pub ci_high: f64,
+    /// Two-sided sign-flip p-value.
+    pub p: PValue,
+    /// `p` corrected by Holm over all slices and candidates.
+    pub q: PValue,
+    /// Queries (clusters, when there are any) that changed.
+    pub changed: usize,
+    /// Queries that got better.
+    pub wins: usize,
+    /// Queries that got worse.
+    pub losses: usize,
+    /// How it fared.
+    pub state: SliceState,
+}
+
+impl SliceJudgement {
+    pub(crate) fn unknown(name: &str, guard: bool) -> Self {
+        Self {
+            slice: name.to_owned(),
+            guard,
+            n: 0,
+            delta: 0.0,
+            ci_low: 0.0,
+            ci_high: 0.0,
+            p: PValue::ONE,
+            q: PValue::ONE,
+            changed: 0,
+            wins: 0,
+            losses: 0,
+            state: SliceState::Unknown,
+        }
+    }
 }
 
 /// The gate's answer for one candidate.
@@ -333,6 +467,9 @@ pub struct Judgement {
     pub candidate_counts: SideCounts,
     /// Judged share of both sides over the queries on which both are known.
     pub coverage: Option<Coverage>,
+    /// The primary in each slice of the policy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<SliceJudgement>,
     /// The policy with every default filled in.
     pub policy: GatePolicy,
 }

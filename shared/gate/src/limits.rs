@@ -9,8 +9,9 @@ pub(crate) fn limits(case: &Case<'_>) -> Vec<Limit> {
     limits.extend(coverage(case));
     limits.push(detectable(case));
     limits.extend(operations(case));
-    limits.push(noise(case));
+    limits.extend(noise(case));
     limits.extend(looks(case));
+    limits.extend(resampling(case));
     let notes = &case.evidence.parts.context.notes;
     limits.extend(
         notes
@@ -55,7 +56,7 @@ fn coverage(case: &Case<'_>) -> Vec<Limit> {
         let text = "coverage unknown: the judged share of the hits was not recorded".to_owned();
         return vec![limit(LimitCode::CoverageUnknown, text, None)];
     };
-    [
+    let mut limits: Vec<Limit> = [
         ("baseline", coverage.baseline),
         ("candidate", coverage.candidate),
     ]
@@ -68,7 +69,40 @@ fn coverage(case: &Case<'_>) -> Vec<Limit> {
         );
         limit(LimitCode::JudgedShare, text, Some(share))
     })
-    .collect()
+    .collect();
+    let text = format!(
+        "the candidate's judged share is {} {} than the baseline's, {} % interval [{}, {}]",
+        wording::points(coverage.difference()),
+        if coverage.difference() < 0.0 {
+            "lower"
+        } else {
+            "higher"
+        },
+        wording::limit(100.0 * f64::from(case.policy.confidence)),
+        wording::signed_share(coverage.ci_low),
+        wording::signed_share(coverage.ci_high),
+    );
+    let value = Some(coverage.difference());
+    limits.push(limit(LimitCode::JudgedDifference, text, value));
+    let metric = &case.comparisons[0].summary.metric;
+    if let Some(condensed) = coverage.condensed {
+        let text = format!(
+            "without unjudged hits {metric} changes by {} ({} to {})",
+            wording::signed(condensed.delta),
+            wording::value(condensed.baseline),
+            wording::value(condensed.candidate),
+        );
+        limits.push(limit(LimitCode::Condensed, text, Some(condensed.delta)));
+    }
+    if let (Some(lowest), Some(highest)) = (coverage.lowest, coverage.highest) {
+        let text = format!(
+            "were every hit judged, the change of {metric} would lie between {} and {}",
+            wording::signed(lowest),
+            wording::signed(highest),
+        );
+        limits.push(limit(LimitCode::JudgmentBounds, text, None));
+    }
+    limits
 }
 
 fn detectable(case: &Case<'_>) -> Limit {
@@ -122,16 +156,59 @@ fn operations(case: &Case<'_>) -> Vec<Limit> {
     limits
 }
 
-fn noise(case: &Case<'_>) -> Limit {
+fn noise(case: &Case<'_>) -> Vec<Limit> {
     let Some(band) = noise_band(case.policy, case.evidence) else {
         let text = "no noise band: how much a rerun changes was not measured".to_owned();
-        return limit(LimitCode::NoiseBandUnknown, text, None);
+        return vec![limit(LimitCode::NoiseBandUnknown, text, None)];
     };
     let text = format!(
         "reruns of one configuration change the primary by up to {}",
         wording::value(band)
     );
-    limit(LimitCode::NoiseBand, text, Some(band))
+    let mut limits = vec![limit(LimitCode::NoiseBand, text, Some(band))];
+    for rerun in &case.evidence.parts.context.reruns {
+        let text = format!(
+            "rerun: {} changed on {} of {} queries, {} {}, p {}",
+            rerun.metric,
+            rerun.changed,
+            rerun.n,
+            wording::signed(rerun.delta),
+            wording::interval(rerun.ci_low, rerun.ci_high),
+            wording::p(rerun.p.value()),
+        );
+        limits.push(limit(LimitCode::NoiseBand, text, Some(rerun.delta)));
+    }
+    limits
+}
+
+/// Says what the resamples could not give: a settled decision, BCa intervals.
+fn resampling(case: &Case<'_>) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    if !case.family.settled {
+        let text = format!(
+            "a decision still hangs on Monte Carlo error after {} resamples, the cap",
+            case.family.resamples
+        );
+        let resamples = f64::from(case.family.resamples);
+        limits.push(limit(LimitCode::Unsettled, text, Some(resamples)));
+    }
+    for comparison in case.comparisons {
+        if comparison.summary.interval != case.policy.interval {
+            let text = format!(
+                "{}: BCa has no interval for these differences, the percentile interval is shown",
+                comparison.summary.metric
+            );
+            limits.push(limit(LimitCode::IntervalMethod, text, None));
+        }
+    }
+    for slice in case.slices.iter().filter(|slice| slice.n == 0) {
+        let text = format!(
+            "slice `{}`: no query belongs to it, or the texts and columns of the queries are not known",
+            slice.slice
+        );
+        limits.push(limit(LimitCode::SliceUnknown, text, None));
+    }
+    limits
 }
 
 fn looks(case: &Case<'_>) -> Vec<Limit> {

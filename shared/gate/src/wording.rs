@@ -44,6 +44,16 @@ pub(crate) fn points(number: f64) -> String {
     format!("{:.1} points", 100.0 * number.abs())
 }
 
+/// Returns a difference of shares with its sign, in percent.
+pub(crate) fn signed_share(number: f64) -> String {
+    let text = format!("{:+.1} %", 100.0 * number);
+    if text == "-0.0 %" || text == "+0.0 %" {
+        "0.0 %".to_owned()
+    } else {
+        text
+    }
+}
+
 /// Returns a limit as its policy spells it: no trailing zeros.
 pub(crate) fn limit(number: f64) -> String {
     let text = format!("{number:.6}");

@@ -1,8 +1,8 @@
-//! Step 4: guards that can decide, margins, catastrophic queries.
+//! Step 4: guards that can decide, margins, flips, catastrophic queries, guarded slices.
 
-use super::{Case, about, at_most, held};
+use super::{Case, about, allowed, at_most, bounded, held, of_queries};
 use crate::measure::{Comparison, Trend};
-use crate::{CriterionResult, MetricRole, Outcome, Reason, ReasonCode, wording};
+use crate::{CriterionResult, MetricRole, Outcome, Reason, ReasonCode, SliceState, wording};
 
 impl Case<'_> {
     pub(super) fn guards(&self) -> Vec<CriterionResult> {
@@ -18,7 +18,9 @@ impl Case<'_> {
             .map(|guard| self.guard_holds(guard))
             .collect();
         results.extend(guards.filter_map(|guard| self.guard_margin(guard)));
+        results.extend(self.comparisons.iter().flat_map(|one| self.flips(one)));
         results.push(self.catastrophes());
+        results.extend(self.guarded_slices());
         results
     }
 
@@ -73,6 +75,73 @@ impl Case<'_> {
         // The end itself has to lie inside the margin.
         result.outcome = held(drop < limit);
         Some(about(result, guard))
+    }
+
+    /// Ceilings on the queries that went from right to wrong.
+    fn flips(&self, comparison: &Comparison) -> Vec<CriterionResult> {
+        let metric = &comparison.summary.metric;
+        let Some(flips) = comparison.summary.flips else {
+            return Vec::new();
+        };
+        let mut results = Vec::new();
+        if let Some(&limit) = self.policy.max_flips.get(metric) {
+            let count = usize::try_from(flips.to_wrong).unwrap_or(usize::MAX);
+            let text = format!(
+                "queries that went from right to wrong by {metric}: {}{} (McNemar p {})",
+                of_queries(count, self.queries()),
+                allowed(limit),
+                wording::p(flips.p.value()),
+            );
+            let result = at_most(ReasonCode::Flips, flips.share_to_wrong, limit, text);
+            results.push(about(result, comparison));
+        }
+        if let Some(&limit) = self.policy.max_flips_bound.get(metric) {
+            let bound = flips.share_to_wrong_at_most;
+            let text = format!(
+                "share of queries that go from right to wrong by {metric}: at most {} with {} % confidence; at most {} allowed",
+                wording::share(bound),
+                wording::limit(100.0 * f64::from(self.policy.confidence)),
+                wording::share(limit),
+            );
+            let result = at_most(ReasonCode::FlipsBound, bound, limit, text);
+            results.push(about(result, comparison));
+        }
+        results
+    }
+
+    /// Slices that the policy guards, as guards are: harm is easy and uncorrected.
+    fn guarded_slices(&self) -> Vec<CriterionResult> {
+        let primary = self.primary();
+        let guarded = self
+            .slices
+            .iter()
+            .filter(|slice| slice.guard && slice.n > 0);
+        guarded
+            .map(|slice| {
+                let (outcome, finding) = match slice.state {
+                    SliceState::Harmed => (Outcome::Broken, "harmed"),
+                    SliceState::NotHarmed => (Outcome::Holds, "not harmed"),
+                    SliceState::Undecidable | SliceState::Unknown => (
+                        Outcome::NotTested,
+                        "too few of its queries changed to decide",
+                    ),
+                };
+                let text = format!(
+                    "{} in slice `{}` of {}: {} {}, p {}; {finding}",
+                    primary.summary.metric,
+                    slice.slice,
+                    wording::counted(slice.n, "query", "queries"),
+                    wording::signed(slice.delta),
+                    wording::interval(slice.ci_low, slice.ci_high),
+                    wording::p(slice.p.value()),
+                );
+                let code = ReasonCode::SliceHarmed;
+                let (p, alpha) = (slice.p.value(), self.policy.alpha);
+                let mut result = bounded(code, p, alpha, slice.delta, text);
+                result.outcome = outcome;
+                about(result, primary)
+            })
+            .collect()
     }
 
     fn catastrophes(&self) -> CriterionResult {

@@ -4,7 +4,7 @@ use evalfarm_stats::PValue;
 
 use super::{Case, about, at_least, at_most, held, not_tested};
 use crate::measure::Trend;
-use crate::{CriterionResult, Evidence, GatePolicy, ReasonCode, wording};
+use crate::{CriterionResult, Evidence, GatePolicy, Outcome, ReasonCode, Rerun, wording};
 
 impl Case<'_> {
     /// Promotion is hard, so each of these has to hold.
@@ -57,8 +57,8 @@ impl Case<'_> {
             "the change of {} is {}: p {}{corrected}; at most {} needed",
             summary.metric,
             match result.outcome {
-                crate::Outcome::Holds => "significant",
-                crate::Outcome::Broken | crate::Outcome::NotTested => "not significant",
+                Outcome::Holds => "significant",
+                Outcome::Broken | Outcome::NotTested => "not significant",
             },
             wording::p(summary.p.value()),
             wording::limit(alpha),
@@ -135,10 +135,14 @@ pub(super) fn trend(mean: Trend) -> &'static str {
     }
 }
 
-/// Returns the larger of the bands that policy and evidence state.
+/// Returns the largest of the bands that the policy states, the caller knows, and reruns of the primary showed.
 pub(crate) fn noise_band(policy: &GatePolicy, evidence: &Evidence) -> Option<f64> {
-    match (policy.noise_band, evidence.parts.context.noise_band) {
-        (Some(stated), Some(measured)) => Some(stated.max(measured)),
-        (stated, measured) => stated.or(measured),
-    }
+    let context = &evidence.parts.context;
+    let reruns = context.reruns.iter();
+    reruns
+        .filter(|rerun| rerun.metric == policy.primary)
+        .map(Rerun::band)
+        .chain(policy.noise_band)
+        .chain(context.noise_band)
+        .reduce(f64::max)
 }

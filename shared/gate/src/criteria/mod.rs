@@ -12,7 +12,7 @@ mod sufficiency;
 use crate::measure::{Comparison, SLACK};
 use crate::{
     Coverage, CriterionResult, Evidence, Family, GatePolicy, Outcome, Reason, ReasonCode, Side,
-    SideCounts, wording,
+    SideCounts, SliceJudgement, wording,
 };
 
 pub(crate) use improvement::noise_band;
@@ -28,12 +28,13 @@ pub(crate) struct Case<'a> {
     pub(crate) baseline_counts: &'a SideCounts,
     pub(crate) candidate_counts: &'a SideCounts,
     pub(crate) coverage: Option<Coverage>,
+    pub(crate) slices: &'a [SliceJudgement],
 }
 
 /// Returns every criterion, in the order of decision.
 pub(crate) fn criteria(case: &Case<'_>) -> Vec<CriterionResult> {
     let mut results = case.operations();
-    results.push(case.loss_made_of_holes());
+    results.extend(case.loss_made_of_holes());
     results.extend(case.guards());
     results.extend(case.evidence_suffices());
     results.extend(case.primary_improves());
@@ -73,7 +74,8 @@ impl Case<'_> {
         let least = self.policy.min_queries;
         if self.queries() < least {
             result.outcome = Outcome::NotTested;
-            result.reason.text += &format!("; not tested on fewer than {least} queries");
+            let text = result.reason.text;
+            result.reason.text = format!("{text}; not tested on fewer than {least} queries");
         }
         result
     }

@@ -2,7 +2,7 @@
 
 use super::{Case, about, allowed, at_least, at_most, held, not_tested, of_queries};
 use crate::measure::Comparison;
-use crate::{CriterionResult, Reason, ReasonCode, wording};
+use crate::{CriterionResult, Outcome, Reason, ReasonCode, wording};
 
 impl Case<'_> {
     pub(super) fn evidence_suffices(&self) -> Vec<CriterionResult> {
@@ -10,7 +10,7 @@ impl Case<'_> {
         let queries = self.queries();
         let least = self.policy.min_queries;
         let counts = self.baseline_counts;
-        vec![
+        let mut results = vec![
             self.something_changed(),
             self.decidable(),
             at_least(
@@ -40,7 +40,74 @@ impl Case<'_> {
                 counts.degraded,
                 self.policy.max_degraded_share,
             ),
-        ]
+        ];
+        results.extend(self.enough_changed());
+        results.extend(self.enough_judged());
+        results.extend(self.slices_known());
+        results
+    }
+
+    /// More changes than the test needs, where the policy asks for them.
+    fn enough_changed(&self) -> Option<CriterionResult> {
+        let least = self.policy.min_changed;
+        if least == 0 {
+            return None;
+        }
+        let primary = self.primary();
+        let changed = primary.summary.changed;
+        let text = format!(
+            "queries on which {} changed: {changed}; the policy asks for at least {least}",
+            primary.summary.metric,
+        );
+        let code = ReasonCode::TooFewChanged;
+        let result = at_least(code, changed as f64, least as f64, text);
+        Some(about(result, primary))
+    }
+
+    /// Enough judged hits on both sides, where the policy asks for them; what is not known is not enough.
+    fn enough_judged(&self) -> Option<CriterionResult> {
+        let least = self.policy.min_judged_share;
+        if least <= 0.0 {
+            return None;
+        }
+        let asked = format!(
+            "the policy asks for {} on both sides",
+            wording::share(least)
+        );
+        let code = ReasonCode::LowCoverage;
+        Some(match self.coverage {
+            None => {
+                let text = format!("judged hits: not recorded; {asked}");
+                let mut result = not_tested(code, text);
+                result.outcome = Outcome::Broken;
+                result
+            }
+            Some(coverage) => {
+                let text = format!(
+                    "judged hits: baseline {}, candidate {}; {asked}",
+                    wording::share(coverage.baseline),
+                    wording::share(coverage.candidate),
+                );
+                at_least(code, coverage.baseline.min(coverage.candidate), least, text)
+            }
+        })
+    }
+
+    /// A guard that nobody can look at does not hold.
+    fn slices_known(&self) -> Vec<CriterionResult> {
+        let unknown = self
+            .slices
+            .iter()
+            .filter(|slice| slice.guard && slice.n == 0);
+        unknown
+            .map(|slice| {
+                let text = format!(
+                    "guarded slice `{}`: no query belongs to it, or the texts and columns of the queries are not known",
+                    slice.slice
+                );
+                at_least(ReasonCode::SliceUnknown, 0.0, 1.0, text)
+            })
+            .collect()
     }
 
     fn something_changed(&self) -> CriterionResult {
@@ -86,7 +153,7 @@ impl Case<'_> {
             (false, Some(needed)) => format!("too few to decide, at least {needed} needed"),
             (false, None) => format!(
                 "undecidable: {} resamples are too few for this family",
-                self.policy.resamples.count
+                self.family.resamples
             ),
         };
         let text = format!(

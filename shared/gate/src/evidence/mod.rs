@@ -1,12 +1,20 @@
 //! What a job measured, checked before any statistic is computed.
 
+mod check;
+mod error;
+
 use std::collections::BTreeSet;
 
 use evalfarm_domain::{
-    CandidateId, Direction, FailureKind, Measure, Metric, MetricName, QueryId, RerankStatus,
+    CandidateId, Direction, FailureKind, Measure, Metric, MetricName, Query, QueryId, RerankStatus,
     RewriteStatus,
 };
-use evalfarm_stats::{Design, DesignError};
+use evalfarm_stats::Design;
+
+use crate::{GatePolicy, Rerun};
+use check::{check_context, check_descriptions, check_names, check_side};
+
+pub use error::EvidenceError;
 
 /// A metric as the gate needs to know it.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,9 +130,48 @@ fn picked<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&row| column[row].clone()).collect()
 }
 
-/// What is known of the data beside the values, for the limits of the verdict.
+/// What missing judgments may have done to one candidate's comparison on one metric; every column in the order of
+/// [`EvidenceParts::queries`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unjudged {
+    /// The candidate.
+    pub candidate: CandidateId,
+    /// The metric; only the primary's is looked at.
+    pub metric: MetricName,
+    /// The baseline's values on lists without their unjudged hits.
+    pub condensed_baseline: Vec<f64>,
+    /// The candidate's values on such lists.
+    pub condensed_candidate: Vec<f64>,
+    /// The least difference of each query over all ways to judge the unjudged hits.
+    pub lowest: Option<Vec<f64>>,
+    /// The largest such difference.
+    pub highest: Option<Vec<f64>>,
+}
+
+impl Unjudged {
+    fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        let condensed = [&self.condensed_baseline, &self.condensed_candidate];
+        let bounds = self.lowest.iter().chain(&self.highest);
+        condensed.into_iter().chain(bounds).map(Vec::as_slice)
+    }
+
+    fn reorder(&mut self, order: &[usize]) {
+        self.condensed_baseline = picked(&self.condensed_baseline, order);
+        self.condensed_candidate = picked(&self.condensed_candidate, order);
+        self.lowest = self.lowest.as_ref().map(|c| picked(c, order));
+        self.highest = self.highest.as_ref().map(|c| picked(c, order));
+    }
+}
+
+/// What is known of the data beside the values, for slices and for the limits of the verdict.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
+    /// The queries with their texts, columns and weights, in the order of [`EvidenceParts::queries`]; slices need them.
+    pub descriptions: Option<Vec<Query>>,
+    /// What missing judgments may have done, for the candidates of which it was looked at.
+    pub unjudged: Vec<Unjudged>,
+    /// What reruns of one configuration showed.
+    pub reruns: Vec<Rerun>,
     /// How grades became gains, in words.
     pub gains: Option<String>,
     /// Relevant judgments for each query, on average over the query set.
@@ -172,88 +219,13 @@ pub struct Evidence {
     pub(crate) design: Design,
 }
 
-/// Evidence that cannot be judged.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum EvidenceError {
-    /// There are no queries, metrics or candidates.
-    #[error("there are no {what} to judge")]
-    Empty {
-        /// `queries`, `metrics` or `candidates`.
-        what: &'static str,
-    },
-    /// An identifier occurs twice.
-    #[error("{what} `{id}` occurs twice")]
-    Twice {
-        /// `query`, `metric` or `candidate`.
-        what: &'static str,
-        /// The identifier.
-        id: String,
-    },
-    /// A column does not have one entry for each query, or a side not one column for each metric.
-    #[error("`{side}` has `{found}` {what}, expected `{expected}`")]
-    Length {
-        /// The side.
-        side: CandidateId,
-        /// What is counted.
-        what: String,
-        /// Entries found.
-        found: usize,
-        /// Entries expected.
-        expected: usize,
-    },
-    /// A value is NaN or infinite.
-    #[error("`{metric}` of query `{query}` is `{value}` in `{side}`: values have to be finite")]
-    NotFinite {
-        /// The side.
-        side: CandidateId,
-        /// The metric.
-        metric: MetricName,
-        /// The query.
-        query: QueryId,
-        /// The value, as text because NaN equals nothing.
-        value: String,
-    },
-    /// A judged share is no share.
-    #[error(
-        "the judged share of query `{query}` is `{value}` in `{side}`: it has to lie in [0, 1]"
-    )]
-    JudgedShare {
-        /// The side.
-        side: CandidateId,
-        /// The query.
-        query: QueryId,
-        /// The value, as text because NaN equals nothing.
-        value: String,
-    },
-    /// A figure of the context or a metric's worst value is NaN, infinite or negative.
-    #[error("{what} is `{value}`, it has to be finite and at least 0")]
-    Context {
-        /// Which figure.
-        what: String,
-        /// The value, as text because NaN equals nothing.
-        value: String,
-    },
-    /// Weights or clusters do not fit the queries.
-    #[error("the weights or clusters of the queries cannot be used")]
-    Design(#[source] DesignError),
-    /// The policy names a metric that was not measured.
-    #[error("the policy's {role} `{metric}` was not measured, only {measured} were")]
-    NotMeasured {
-        /// `primary`, `guard` or `max_drop`.
-        role: &'static str,
-        /// The metric.
-        metric: MetricName,
-        /// What was measured.
-        measured: String,
-    },
-}
-
 impl Evidence {
     /// Checks the parts and brings the queries into the order of their ids, so that the order in which they came, on both
     /// sides alike, changes no bit of the judgement.
     pub fn new(mut parts: EvidenceParts) -> Result<Self, EvidenceError> {
         check_names(&parts)?;
         check_context(&parts)?;
+        check_descriptions(&parts)?;
         for side in std::iter::once(&parts.baseline).chain(&parts.candidates) {
             check_side(&parts, side)?;
         }
@@ -270,6 +242,11 @@ impl Evidence {
         for candidate in &mut parts.candidates {
             candidate.reorder(&order);
         }
+        let descriptions = &mut parts.context.descriptions;
+        *descriptions = descriptions.as_ref().map(|column| picked(column, &order));
+        for unjudged in &mut parts.context.unjudged {
+            unjudged.reorder(&order);
+        }
         let labels = parts.clusters.as_ref().map(|clusters| numbered(clusters));
         let design = Design::new(rows, parts.weights.clone(), labels.as_deref())
             .map_err(EvidenceError::Design)?;
@@ -279,6 +256,17 @@ impl Evidence {
     /// Returns the number of queries.
     pub fn queries(&self) -> usize {
         self.parts.queries.len()
+    }
+
+    /// Returns the evidence with the directions that a policy states for figures other than metrics.
+    pub(crate) fn directed(&self, policy: &GatePolicy) -> Self {
+        let mut directed = self.clone();
+        for metric in &mut directed.parts.metrics {
+            if let Some(&direction) = policy.directions.get(&metric.name) {
+                metric.direction = direction;
+            }
+        }
+        directed
     }
 
     /// Returns the candidates' ids, in the order in which they were given.
@@ -298,111 +286,4 @@ fn numbered(clusters: &[String]) -> Vec<u32> {
             u32::try_from(number).unwrap_or(u32::MAX)
         })
         .collect()
-}
-
-fn check_names(parts: &EvidenceParts) -> Result<(), EvidenceError> {
-    distinct(
-        "queries",
-        "query",
-        parts.queries.iter().map(QueryId::as_str),
-    )?;
-    distinct(
-        "metrics",
-        "metric",
-        parts.metrics.iter().map(|metric| metric.name.as_str()),
-    )?;
-    let ids = parts.candidates.iter().map(|side| side.id.as_str());
-    distinct("candidates", "candidate", ids)
-}
-
-fn distinct<'a>(
-    what: &'static str,
-    one: &'static str,
-    ids: impl Iterator<Item = &'a str>,
-) -> Result<(), EvidenceError> {
-    let mut seen = BTreeSet::new();
-    for id in ids {
-        if !seen.insert(id) {
-            return Err(EvidenceError::Twice {
-                what: one,
-                id: id.to_owned(),
-            });
-        }
-    }
-    if seen.is_empty() {
-        return Err(EvidenceError::Empty { what });
-    }
-    Ok(())
-}
-
-fn check_context(parts: &EvidenceParts) -> Result<(), EvidenceError> {
-    let context = [
-        ("the noise band".to_owned(), parts.context.noise_band),
-        (
-            "the number of relevant judgments a query".to_owned(),
-            parts.context.relevant_per_query,
-        ),
-    ];
-    let worst = parts.metrics.iter().map(|metric| {
-        (
-            format!("the worst value of `{}`", metric.name),
-            metric.worst,
-        )
-    });
-    for (what, value) in context.into_iter().chain(worst) {
-        if let Some(value) = value.filter(|value| !(0.0..f64::INFINITY).contains(value)) {
-            let value = value.to_string();
-            return Err(EvidenceError::Context { what, value });
-        }
-    }
-    Ok(())
-}
-
-fn check_side(parts: &EvidenceParts, side: &Side) -> Result<(), EvidenceError> {
-    let rows = parts.queries.len();
-    let length = |what: &str, found: usize, expected: usize| {
-        if found == expected {
-            return Ok(());
-        }
-        Err(EvidenceError::Length {
-            side: side.id.clone(),
-            what: what.to_owned(),
-            found,
-            expected,
-        })
-    };
-    length("metric columns", side.values.len(), parts.metrics.len())?;
-    length("failure entries", side.failures.len(), rows)?;
-    for (what, found) in [
-        (
-            "zero-result entries",
-            side.zero_results.as_ref().map(Vec::len),
-        ),
-        ("rewrite statuses", side.rewrite.as_ref().map(Vec::len)),
-        ("rerank statuses", side.rerank.as_ref().map(Vec::len)),
-        ("judged shares", side.judged.as_ref().map(Vec::len)),
-    ] {
-        length(what, found.unwrap_or(rows), rows)?;
-    }
-    for (metric, column) in parts.metrics.iter().zip(&side.values) {
-        length(&format!("values of `{}`", metric.name), column.len(), rows)?;
-        if let Some(row) = column.iter().position(|value| !value.is_finite()) {
-            return Err(EvidenceError::NotFinite {
-                side: side.id.clone(),
-                metric: metric.name.clone(),
-                query: parts.queries[row].clone(),
-                value: column[row].to_string(),
-            });
-        }
-    }
-    for (query, share) in parts.queries.iter().zip(side.judged.iter().flatten()) {
-        if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(EvidenceError::JudgedShare {
-                side: side.id.clone(),
-                query: query.clone(),
-                value: share.to_string(),
-            });
-        }
-    }
-    Ok(())
 }
