@@ -9,7 +9,9 @@ use evalfarm_domain::{
 };
 use evalfarm_metrics::{MetricsError, QueryMetrics};
 use evalfarm_results::{QueryRow, RowBlock};
-use evalfarm_retrieval::{Bm25Index, RefusedCandidate, ScoredDocument, SearchError};
+use evalfarm_retrieval::{
+    Bm25Index, CacheBudget, Rankings, RefusedCandidate, SearchError, Searcher, SweepCache,
+};
 
 /// Why a task could not be evaluated. None of these is a property of one query: they stop the job.
 #[derive(Debug, thiserror::Error)]
@@ -63,12 +65,14 @@ pub enum EvaluateError {
 
 /// Evaluates the tasks of one job.
 ///
-/// Cheap to share between threads: everything in it is read only, and each call brings its own scratch space.
+/// Cheap to share between threads: each call brings its own scratch space, and what calls leave for each other is a cache that
+/// changes how long a task takes and never what it gives.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
     pub(crate) settings: &'a JobSettings,
     pub(crate) dataset: &'a Dataset,
     pub(crate) index: &'a Bm25Index,
+    cache: SweepCache<'a>,
     queries: BTreeMap<&'a QueryId, &'a Query>,
 }
 
@@ -103,6 +107,7 @@ impl<'a> Evaluator<'a> {
                 settings,
                 dataset,
                 index,
+                cache: index.sweep_cache(CacheBudget::default()),
                 queries,
             }),
         }
@@ -116,27 +121,23 @@ impl<'a> Evaluator<'a> {
             .prepare(&task.candidates)
             .map_err(EvaluateError::Refused)?;
         let ids: Vec<_> = task.candidates.iter().map(Candidate::id).collect();
-        let depth = self.depth();
-        let mut searcher = self.index.searcher();
-        // One query at a time, all candidates at once: the engine reads each posting list once.
-        let mut by_query: Vec<Vec<QueryRow>> = Vec::with_capacity(queries.len());
+        let mut searcher = self.searcher();
+        let mut rankings = Rankings::default();
+        // One query at a time, all candidates at once: the engine looks at each posting once, and candidates that rank alike
+        // share what is measured.
+        let mut measured = Vec::with_capacity(queries.len());
         for &query in &queries {
-            let measured = self.measured(query)?;
-            let mut rows = Vec::with_capacity(ids.len());
             searcher
-                .search_many(&query.text, &prepared, depth, &mut |position, hits| {
-                    rows.push(measured.row(ids[position].clone(), hits));
-                })
+                .rank_many(&query.text, &prepared, self.depth(), &mut rankings)
                 .map_err(|source| EvaluateError::Search {
                     query: query.id.clone(),
                     source,
                 })?;
-            by_query.push(rows);
+            measured.push(self.measured(query, &rankings)?);
         }
-        let mut columns: Vec<_> = by_query.into_iter().map(Vec::into_iter).collect();
         let mut rows = Vec::with_capacity(ids.len() * queries.len());
-        for _ in &ids {
-            rows.extend(columns.iter_mut().filter_map(Iterator::next));
+        for (position, id) in ids.iter().enumerate() {
+            rows.extend(measured.iter().map(|query| query.row(position, id)));
         }
         Ok(RowBlock {
             job: task.job.clone(),
@@ -144,6 +145,11 @@ impl<'a> Evaluator<'a> {
             metrics: self.settings.measurement.metrics.clone(),
             rows,
         })
+    }
+
+    /// Returns what one thread needs to search.
+    pub(crate) fn searcher(&self) -> Searcher<'_> {
+        self.cache.searcher()
     }
 
     pub(crate) fn range(
@@ -169,7 +175,12 @@ impl<'a> Evaluator<'a> {
         self.settings.measurement.depth.get() as usize
     }
 
-    fn measured(&self, query: &'a Query) -> Result<MeasuredQuery<'_>, EvaluateError> {
+    /// Measures each distinct ranking of a query once.
+    fn measured(
+        &self,
+        query: &'a Query,
+        rankings: &Rankings,
+    ) -> Result<MeasuredQuery<'a>, EvaluateError> {
         let judgments = self.dataset.judgments.query(query.id.as_str());
         let metrics =
             QueryMetrics::new(&self.settings.measurement, judgments).map_err(|source| {
@@ -178,11 +189,27 @@ impl<'a> Evaluator<'a> {
                     source,
                 }
             })?;
+        let judged = self.grades_by_row(query);
+        let documents = &self.dataset.corpus.documents;
+        let mut grades = Vec::new();
+        let mut outcomes = Vec::with_capacity(rankings.distinct());
+        for rows in rankings.iter() {
+            grades.clear();
+            grades.extend(rows.iter().map(|&row| grade_of(&judged, row)));
+            let mut values = Vec::with_capacity(self.settings.measurement.metrics.len());
+            metrics.values_into(&grades, &mut values);
+            let ids = rows.iter().map(|&row| documents[row as usize].id.as_str());
+            outcomes.push(Outcome {
+                values,
+                judged: grades.iter().flatten().count(),
+                hits: rows.len(),
+                digest: digest(ids),
+            });
+        }
         Ok(MeasuredQuery {
-            evaluator: self,
             query,
-            metrics,
-            grades: self.grades_by_row(query),
+            outcomes,
+            codes: rankings.codes().to_vec(),
         })
     }
 
@@ -204,52 +231,53 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// A query with what its judgments make of a ranking.
+/// Returns the grade of a row's document, given the judged rows in ascending order.
+pub(crate) fn grade_of(judged: &[(u32, Grade)], row: u32) -> Option<Grade> {
+    let position = judged.binary_search_by_key(&row, |&(row, _)| row).ok()?;
+    Some(judged[position].1)
+}
+
+/// What the judgments of a query make of one ranking.
+struct Outcome {
+    values: Vec<Option<f64>>,
+    judged: usize,
+    hits: usize,
+    digest: u64,
+}
+
+/// A query under all candidates of a task.
 struct MeasuredQuery<'a> {
-    evaluator: &'a Evaluator<'a>,
     query: &'a Query,
-    metrics: QueryMetrics,
-    grades: Vec<(u32, Grade)>,
+    outcomes: Vec<Outcome>,
+    /// For each candidate the position of its outcome.
+    codes: Vec<u32>,
 }
 
 impl MeasuredQuery<'_> {
-    fn row(&self, candidate: CandidateId, hits: &[ScoredDocument]) -> QueryRow {
-        let grades: Vec<Option<Grade>> = hits.iter().map(|hit| self.grade(hit.row)).collect();
-        let mut values = Vec::new();
-        self.metrics.values_into(&grades, &mut values);
-        let judged = grades.iter().flatten().count();
+    /// Returns the row of the candidate at `position`.
+    fn row(&self, position: usize, candidate: &CandidateId) -> QueryRow {
+        let outcome = &self.outcomes[self.codes[position] as usize];
+        let scored = outcome.values.iter().map(|value| value.unwrap_or(0.0));
         QueryRow {
-            candidate,
+            candidate: candidate.clone(),
             query: self.query.id.clone(),
-            scored: values.iter().map(|value| value.unwrap_or(0.0)).collect(),
-            values,
-            judged_share: (!hits.is_empty()).then(|| judged as f64 / hits.len() as f64),
-            zero_result: hits.is_empty(),
-            hits_returned: u32::try_from(hits.len()).unwrap_or(u32::MAX),
-            top_digest: self.digest(hits),
+            scored: scored.collect(),
+            values: outcome.values.clone(),
+            judged_share: (outcome.hits > 0).then(|| outcome.judged as f64 / outcome.hits as f64),
+            zero_result: outcome.hits == 0,
+            hits_returned: u32::try_from(outcome.hits).unwrap_or(u32::MAX),
+            top_digest: outcome.digest,
             rewrite: RewriteStatus::NotRequested,
             rerank: RerankStatus::NotRequested,
             failure: None,
         }
     }
+}
 
-    fn grade(&self, row: u32) -> Option<Grade> {
-        let position = self
-            .grades
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .ok()?;
-        Some(self.grades[position].1)
-    }
-
-    /// Digest of the ranked document ids: equal exactly when the rankings are.
-    fn digest(&self, hits: &[ScoredDocument]) -> u64 {
-        let documents = &self.evaluator.dataset.corpus.documents;
-        let ids = hits
-            .iter()
-            .map(|hit| documents[hit.row as usize].id.as_str().as_bytes());
-        let digest = Digest::of_parts(ids);
-        let mut head = [0; 8];
-        head.copy_from_slice(&digest.as_bytes()[..8]);
-        u64::from_le_bytes(head)
-    }
+/// Digest of ranked document ids: equal exactly when the rankings are.
+fn digest<'a>(ids: impl Iterator<Item = &'a str>) -> u64 {
+    let digest = Digest::of_parts(ids.map(str::as_bytes));
+    let mut head = [0; 8];
+    head.copy_from_slice(&digest.as_bytes()[..8]);
+    u64::from_le_bytes(head)
 }

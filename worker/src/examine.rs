@@ -4,6 +4,7 @@ use evalfarm_domain::{Candidate, CandidateId, ExamineTask, Grade, Query};
 use evalfarm_results::{HitRow, RelevantRank};
 use evalfarm_retrieval::{Prepared, SearchError, Searcher};
 
+use crate::evaluator::grade_of;
 use crate::{EvaluateError, Evaluator};
 
 /// What an examine task gives, queries in fold order and candidates in task order within them.
@@ -24,7 +25,7 @@ impl Evaluator<'_> {
             .prepare(&task.candidates)
             .map_err(EvaluateError::Refused)?;
         let ids: Vec<CandidateId> = task.candidates.iter().map(Candidate::id).collect();
-        let mut searcher = self.index.searcher();
+        let mut searcher = self.searcher();
         let mut examination = Examination::default();
         for query in queries {
             let one = ExaminedQuery {
@@ -83,7 +84,7 @@ impl ExaminedQuery<'_> {
                     rank,
                     document: documents[hit.row as usize].id.clone(),
                     score: hit.score,
-                    grade: self.grade(hit.row),
+                    grade: grade_of(&self.grades, hit.row),
                     matched_fields: fields.into_iter().cloned().collect(),
                 });
             }
@@ -122,13 +123,5 @@ impl ExaminedQuery<'_> {
             }
         }
         Ok(())
-    }
-
-    fn grade(&self, row: u32) -> Option<Grade> {
-        let position = self
-            .grades
-            .binary_search_by_key(&row, |&(row, _)| row)
-            .ok()?;
-        Some(self.grades[position].1)
     }
 }

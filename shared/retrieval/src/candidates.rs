@@ -1,11 +1,15 @@
 //! Candidates, checked against an index and resolved to its columns.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use evalfarm_domain::{Candidate, CandidateId, Combine, FieldName};
 
 use crate::Bm25Index;
 use crate::bm25::FieldStatistics;
+use crate::contenders::Needs;
+use crate::matrix::ABSENT;
+use crate::sweep::Blocks;
 
 /// A candidate that an index cannot evaluate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -50,12 +54,26 @@ pub enum RefusedCandidate {
 pub struct Prepared {
     pub(crate) fields: Arc<[FieldName]>,
     candidates: Vec<PreparedCandidate>,
+    pub(crate) blocks: Blocks,
+    /// The columns that a candidate searches, ascending.
+    columns: Box<[usize]>,
+    /// The largest factor of a sum.
+    tie_breaker: f32,
 }
 
 impl Prepared {
     /// Returns the candidates.
     pub fn candidates(&self) -> &[PreparedCandidate] {
         &self.candidates
+    }
+
+    /// Returns what the candidates together ask of pruning.
+    pub(crate) fn needs(&self, depth: usize) -> Needs {
+        Needs {
+            columns: self.columns.clone(),
+            tie_breaker: self.tie_breaker,
+            depth,
+        }
     }
 }
 
@@ -85,15 +103,53 @@ impl PreparedCandidate {
             Combine::MostFields => sum,
         }
     }
+
+    /// Returns the factors of sum and maximum: `factors[0] · Σ + factors[1] · max` is the same bits as [`Self::combined`],
+    /// because products with 1 and sums with 0 are exact.
+    pub(crate) fn factors(&self) -> [f32; 2] {
+        match self.combine {
+            Combine::BestFields { tie_breaker } => [tie_breaker, 1.0 - tie_breaker],
+            Combine::MostFields => [1.0, 0.0],
+        }
+    }
+
+    /// Returns the score of a document with these scores in some columns, ascending; negative when it is no hit.
+    pub(crate) fn score_of(&self, cells: &[(u32, f32)]) -> f32 {
+        let (mut best, mut sum) = (ABSENT, 0.0);
+        let mut weights = self.weights.iter().peekable();
+        for &(column, score) in cells {
+            while weights
+                .next_if(|&&(other, _)| other < column as usize)
+                .is_some()
+            {}
+            if let Some(&(_, weight)) = weights.next_if(|&&(other, _)| other == column as usize) {
+                let product = weight * score;
+                best = f32::max(best, product);
+                sum += product;
+            }
+        }
+        if best >= 0.0 {
+            Self::combined(self.combine, sum, best)
+        } else {
+            ABSENT
+        }
+    }
 }
 
 impl Bm25Index {
     /// Checks candidates against this index and resolves their fields.
     pub fn prepare(&self, candidates: &[Candidate]) -> Result<Prepared, RefusedCandidate> {
-        let candidates: Result<_, _> = candidates.iter().map(|one| self.prepare_one(one)).collect();
+        let candidates = candidates.iter().map(|one| self.prepare_one(one));
+        let candidates: Vec<PreparedCandidate> = candidates.collect::<Result<_, _>>()?;
+        let weights = candidates.iter().flat_map(|one| &one.weights);
+        let columns: BTreeSet<usize> = weights.map(|&(column, _)| column).collect();
+        let sums = candidates.iter().map(|one| one.factors()[0]);
         Ok(Prepared {
             fields: Arc::clone(&self.fields),
-            candidates: candidates?,
+            blocks: Blocks::new(&candidates, self.fields.len()),
+            columns: columns.into_iter().collect(),
+            tie_breaker: sums.fold(0.0, f32::max),
+            candidates,
         })
     }
 

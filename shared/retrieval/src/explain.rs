@@ -5,7 +5,7 @@ use std::fmt;
 use evalfarm_domain::{Candidate, Combine, FieldName};
 
 use crate::index::IndexedField;
-use crate::matrix::query_terms;
+use crate::terms::query_terms;
 use crate::{Bm25Index, PreparedCandidate, SearchError, bm25};
 
 /// The score of one document for one query under one candidate, and what it is made of.

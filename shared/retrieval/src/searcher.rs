@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use evalfarm_domain::{Combine, FieldName};
 
+use crate::contenders::{Contenders, Margin};
+use crate::field_lists::FieldLists;
 use crate::index::quoted;
 use crate::matrix::{ABSENT, Matrix};
+use crate::sweep::Sweeper;
+use crate::terms::{TermCache, query_terms};
 use crate::top::TopDocuments;
-use crate::{Bm25Index, Prepared, PreparedCandidate, SearchError};
+use crate::{Bm25Index, Prepared, PreparedCandidate, Rankings, SearchError, SweepCache};
 
 /// A hit: a document with a posting in a field that the candidate searches, whatever its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,24 +23,56 @@ pub struct ScoredDocument {
     pub score: f32,
 }
 
+/// Candidates that are worth pruning for: fewer are evaluated on all matching documents.
+const FEWEST_TO_PRUNE: usize = 4;
+
+/// The same where fields add up, which makes pruning dearer.
+const FEWEST_TO_PRUNE_SUMS: usize = 12;
+
+/// Deepest lists that are pruned for: deeper ones leave too many documents.
+const DEEPEST_TO_PRUNE: usize = 128;
+
+/// Bytes of decoded terms that a searcher without a shared cache keeps.
+const OWN_TERMS: usize = 16 << 20;
+
 /// What one thread needs to search: an index and buffers that grow to the largest query.
 #[derive(Debug)]
-pub struct Searcher<'index> {
-    index: &'index Bm25Index,
+pub struct Searcher<'a> {
+    index: &'a Bm25Index,
+    cache: Option<&'a SweepCache<'a>>,
+    own_terms: TermCache,
+    lists: FieldLists,
+    /// The query whose lists and matrix are at hand.
+    listed: Option<Box<str>>,
+    filled: bool,
     matrix: Matrix,
     best: Vec<f32>,
     sums: Vec<f32>,
     top: TopDocuments,
+    sweeper: Sweeper,
 }
 
-impl<'index> Searcher<'index> {
-    pub(crate) fn new(index: &'index Bm25Index) -> Self {
+impl<'a> Searcher<'a> {
+    pub(crate) fn new(index: &'a Bm25Index) -> Self {
         Self {
             index,
+            cache: None,
+            own_terms: TermCache::new(OWN_TERMS),
+            lists: FieldLists::default(),
+            listed: None,
+            filled: false,
             matrix: Matrix::new(index.documents),
             best: Vec::new(),
             sums: Vec::new(),
             top: TopDocuments::default(),
+            sweeper: Sweeper::default(),
+        }
+    }
+
+    pub(crate) fn with_cache(cache: &'a SweepCache<'a>) -> Self {
+        Self {
+            cache: Some(cache),
+            ..Self::new(cache.index)
         }
     }
 
@@ -52,11 +88,45 @@ impl<'index> Searcher<'index> {
         visit: &mut dyn FnMut(usize, &[ScoredDocument]),
     ) -> Result<(), SearchError> {
         self.check(candidates)?;
-        self.matrix.collect(self.index, text)?;
+        if let Some(contenders) = self.contenders(text, candidates, depth)? {
+            for (position, candidate) in candidates.candidates().iter().enumerate() {
+                visit(position, self.sweeper.select(&contenders, candidate, depth));
+            }
+            return Ok(());
+        }
+        self.fill(text)?;
         for (position, candidate) in candidates.candidates().iter().enumerate() {
             self.weigh(candidate);
             let hits = self.top.select(&self.best, self.matrix.rows(), depth);
             visit(position, hits);
+        }
+        Ok(())
+    }
+
+    /// Answers a query for many candidates at once: fills `rankings` with the best `depth` documents of each.
+    ///
+    /// The rankings are those of [`Self::search_many`]. Documents that cannot be among the best whatever the weights are left
+    /// out before any candidate is looked at, and candidates are evaluated side by side.
+    pub fn rank_many(
+        &mut self,
+        text: &str,
+        candidates: &Prepared,
+        depth: usize,
+        rankings: &mut Rankings,
+    ) -> Result<(), SearchError> {
+        self.check(candidates)?;
+        let all = candidates.candidates();
+        if let Some(contenders) = self.contenders(text, candidates, depth)? {
+            self.sweeper
+                .rank(&contenders, all, &candidates.blocks, depth, rankings);
+            return Ok(());
+        }
+        self.fill(text)?;
+        rankings.clear();
+        for candidate in all {
+            self.weigh(candidate);
+            let hits = self.top.select(&self.best, self.matrix.rows(), depth);
+            rankings.add(hits.iter().map(|hit| hit.row));
         }
         Ok(())
     }
@@ -70,14 +140,26 @@ impl<'index> Searcher<'index> {
         rows: &[u32],
         depth: usize,
     ) -> Result<Vec<Vec<Option<NonZeroU32>>>, SearchError> {
+        self.check(candidates)?;
+        self.fill(text)?;
         let mut ranks = Vec::with_capacity(candidates.candidates().len());
-        self.search_many(text, candidates, depth, &mut |_, hits| {
+        for candidate in candidates.candidates() {
+            self.weigh(candidate);
             let rank_of = |&row: &u32| {
-                let position = hits.iter().position(|hit| hit.row == row)?;
-                u32::try_from(position + 1).ok().and_then(NonZeroU32::new)
+                let score = self.best[self.matrix.slot(row)?];
+                if score < 0.0 {
+                    return None;
+                }
+                let others = self.best.iter().zip(self.matrix.rows());
+                let before = others.filter(|&(&other, &at)| {
+                    other > score || (other.total_cmp(&score).is_eq() && at > row)
+                });
+                let rank = before.count() + 1;
+                let rank = u32::try_from(rank).ok().filter(|_| rank <= depth)?;
+                NonZeroU32::new(rank)
             };
             ranks.push(rows.iter().map(rank_of).collect());
-        })?;
+        }
         Ok(ranks)
     }
 
@@ -89,9 +171,9 @@ impl<'index> Searcher<'index> {
         candidates: &Prepared,
         position: usize,
         rows: &[u32],
-    ) -> Result<Vec<Vec<&'index FieldName>>, SearchError> {
+    ) -> Result<Vec<Vec<&'a FieldName>>, SearchError> {
         self.check(candidates)?;
-        self.matrix.collect(self.index, text)?;
+        self.fill(text)?;
         let candidate = candidates.candidates().get(position);
         let weights = candidate.map_or(&[][..], |candidate| &candidate.weights);
         let fields_of = |&row: &u32| {
@@ -117,6 +199,70 @@ impl<'index> Searcher<'index> {
             prepared: quoted(&candidates.fields),
             known: self.index.known_fields(),
         })
+    }
+
+    /// Returns the documents that can enter the top `depth` of any of the candidates, unless they are too few candidates or
+    /// the lists too deep for that to pay.
+    fn contenders(
+        &mut self,
+        text: &str,
+        candidates: &Prepared,
+        depth: usize,
+    ) -> Result<Option<Arc<Contenders>>, SearchError> {
+        let needs = candidates.needs(depth);
+        let fewest = if needs.tie_breaker > 0.0 {
+            FEWEST_TO_PRUNE_SUMS
+        } else {
+            FEWEST_TO_PRUNE
+        };
+        if !(1..=DEEPEST_TO_PRUNE).contains(&depth) {
+            return Ok(None);
+        }
+        if let Some(kept) = self.cache.and_then(|cache| cache.contenders(text, &needs)) {
+            return Ok(Some(kept));
+        }
+        if candidates.candidates().len() < fewest {
+            return Ok(None);
+        }
+        self.list(text)?;
+        let lists: Vec<_> = needs
+            .columns
+            .iter()
+            .map(|&column| self.lists.list(column))
+            .collect();
+        let margin = Margin::for_columns(lists.len());
+        let contenders = Arc::new(Contenders::find(&lists, needs, margin));
+        if let Some(cache) = self.cache {
+            cache.keep(text, &contenders);
+        }
+        Ok(Some(contenders))
+    }
+
+    /// Has the lists of a query at hand.
+    fn list(&mut self, text: &str) -> Result<(), SearchError> {
+        if self.listed.as_deref() == Some(text) {
+            return Ok(());
+        }
+        self.listed = None;
+        let terms = query_terms(self.index, text).into_iter();
+        let cache = self.cache.map_or(&self.own_terms, |cache| &cache.terms);
+        let terms = terms.map(|(term, occurrences)| cache.get(self.index, &term, occurrences));
+        let terms = terms.collect::<Result<_, _>>()?;
+        let columns = self.index.columns.len();
+        self.lists.collect(terms, columns, self.index.documents);
+        self.listed = Some(text.into());
+        self.filled = false;
+        Ok(())
+    }
+
+    /// Has the matrix of a query at hand.
+    fn fill(&mut self, text: &str) -> Result<(), SearchError> {
+        self.list(text)?;
+        if !self.filled {
+            self.matrix.fill(&self.lists, self.index.columns.len());
+            self.filled = true;
+        }
+        Ok(())
     }
 
     /// Leaves each slot's score under the candidate in `self.best`, negative where the document is no hit.

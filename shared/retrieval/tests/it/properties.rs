@@ -1,7 +1,7 @@
 //! Random corpora, queries and candidates: the engine's lists are those of [`crate::reference`], bit for bit.
 
 use evalfarm_domain::{AnalyzerKind, Candidate, Combine, Corpus, EngineSettings};
-use evalfarm_retrieval::{Bm25Index, ScoredDocument};
+use evalfarm_retrieval::{Bm25Index, CacheBudget, Rankings, ScoredDocument};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -87,6 +87,35 @@ proptest! {
                 let expected = reference.search(query, candidate, depth);
                 let expected: Vec<_> = expected.iter().map(|&(row, score)| (row, score.to_bits())).collect();
                 prop_assert_eq!(list, &expected, "{} under {}", query, candidate);
+            }
+        }
+    }
+
+    #[test]
+    fn rankings_of_many_candidates_are_the_lists_of_each(
+        corpus in random_corpus(),
+        queries in prop::collection::vec(text(), 1..4),
+        rounds in prop::collection::vec(prop::collection::vec(random_candidate(), 1..70), 1..4),
+        depth in prop_oneof![0_usize..8, Just(50), Just(usize::MAX)],
+        bytes in prop_oneof![Just(0_usize), Just(3000), Just(1 << 20)],
+    ) {
+        let index = Bm25Index::build(&corpus, &EngineSettings::default()).unwrap();
+        let cache = index.sweep_cache(CacheBudget { terms: bytes, contenders: bytes });
+        let mut rankings = Rankings::default();
+        // Rounds of candidates over the same queries, as an adaptive sweep asks for them, by two threads.
+        for candidates in &rounds {
+            for mut searcher in [cache.searcher(), cache.searcher()] {
+                let prepared = index.prepare(candidates).unwrap();
+                for query in &queries {
+                    searcher.rank_many(query, &prepared, depth, &mut rankings).unwrap();
+                    let distinct: Vec<&[u32]> = rankings.iter().collect();
+                    prop_assert_eq!(rankings.codes().len(), candidates.len());
+                    for (candidate, &code) in candidates.iter().zip(rankings.codes()) {
+                        let list = lists(&index, query, std::slice::from_ref(candidate), depth).remove(0);
+                        let rows: Vec<u32> = list.iter().map(|hit| hit.row).collect();
+                        prop_assert_eq!(distinct[code as usize], rows, "{} under {}", query, candidate);
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,237 @@
+//! The few documents of a query that can enter a candidate's top k, whatever its weights.
+//!
+//! The rules and why they hold in f32 are in docs/performance.md.
+
+mod dominance;
+mod field_top;
+mod margin;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use dominance::Dominance;
+use field_top::{KthBest, pick, relaxed};
+pub(crate) use margin::Margin;
+
+use crate::field_lists::FieldList;
+use crate::matrix::ABSENT;
+
+/// Most documents between which it is worth knowing who always precedes whom.
+const MOST_COMPARED: usize = 2048;
+
+/// Most documents whose pairs are listed.
+const MOST_PAIRED: usize = 192;
+
+/// What a set of candidates asks of pruning.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Needs {
+    /// The columns that a candidate searches, ascending.
+    pub(crate) columns: Box<[usize]>,
+    /// The largest tie breaker; 0 when every candidate takes the plain maximum, 1 for a sum.
+    pub(crate) tie_breaker: f32,
+    /// Hits asked for.
+    pub(crate) depth: usize,
+}
+
+impl Needs {
+    /// Whether what satisfies these needs satisfies `others` as well.
+    pub(crate) fn cover(&self, others: &Self) -> bool {
+        let known = |column| self.columns.binary_search(column).is_ok();
+        self.tie_breaker >= others.tie_breaker
+            && self.depth >= others.depth
+            && others.columns.iter().all(known)
+    }
+}
+
+/// The documents of a query that can be among the best `depth` of a candidate, with their per-field scores.
+///
+/// Documents are by descending row: in the tie order. A position is an index into them.
+#[derive(Debug)]
+pub(crate) struct Contenders {
+    needs: Needs,
+    rows: Box<[u32]>,
+    /// Where each document's cells start, and the end of the last.
+    starts: Box<[u32]>,
+    /// The column and score of each field in which a document has a posting.
+    cells: Box<[(u32, f32)]>,
+    /// How many others precede a document whatever the weights.
+    ahead: Box<[u32]>,
+    /// The pairs whose order depends on the weights, the lower position first; nothing when they are not worth knowing.
+    pairs: Option<Box<[(u16, u16)]>>,
+}
+
+impl Contenders {
+    /// Finds the contenders of a query with these lists, one for each of `needs.columns`.
+    pub(crate) fn find(lists: &[FieldList<'_>], needs: Needs, margin: Margin) -> Self {
+        let rows = if needs.tie_breaker > 0.0 {
+            relaxed_union(lists, &needs, margin)
+        } else {
+            union_of_tops(lists, &needs, margin)
+        };
+        let mut table = Table::gather(lists, rows);
+        if needs.tie_breaker > 0.0 {
+            table.keep_relaxed(lists, &needs, margin);
+        }
+        let mut dominance = None;
+        if table.rows.len() <= MOST_COMPARED {
+            let found = Dominance::find(&table, needs.depth, margin);
+            table.retain(|position| !found.is_beaten(position));
+            dominance = Some(found);
+        }
+        let ahead = dominance.as_ref().map(Dominance::ahead);
+        let ahead = ahead.unwrap_or_else(|| vec![0; table.rows.len()].into());
+        let pairs = dominance
+            .filter(|_| table.rows.len() <= MOST_PAIRED)
+            .map(|found| found.pairs());
+        Self::pack(needs, &table, ahead, pairs)
+    }
+
+    fn pack(
+        needs: Needs,
+        table: &Table,
+        ahead: Box<[u32]>,
+        pairs: Option<Box<[(u16, u16)]>>,
+    ) -> Self {
+        let mut starts = vec![0];
+        let mut cells = Vec::new();
+        for position in 0..table.rows.len() {
+            for (&column, scores) in needs.columns.iter().zip(&table.scores) {
+                let column = u32::try_from(column).expect("a corpus has fewer than 2^32 fields");
+                if scores[position] >= 0.0 {
+                    cells.push((column, scores[position]));
+                }
+            }
+            starts
+                .push(u32::try_from(cells.len()).expect("cells are fewer than rows times fields"));
+        }
+        Self {
+            needs,
+            rows: table.rows.as_slice().into(),
+            starts: starts.into(),
+            cells: cells.into(),
+            ahead,
+            pairs,
+        }
+    }
+
+    /// What the contenders are good for.
+    pub(crate) fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// Returns the rows, descending.
+    pub(crate) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Returns the column and score of each field in which a document has a posting.
+    pub(crate) fn cells(&self, position: usize) -> &[(u32, f32)] {
+        let [start, end] = [position, position + 1].map(|at| self.starts[at] as usize);
+        &self.cells[start..end]
+    }
+
+    /// Returns how many others precede each document whatever the weights.
+    pub(crate) fn ahead(&self) -> &[u32] {
+        &self.ahead
+    }
+
+    /// Returns the pairs whose order depends on the weights, the lower position first.
+    pub(crate) fn pairs(&self) -> Option<&[(u16, u16)]> {
+        self.pairs.as_deref()
+    }
+
+    /// Returns the memory that the contenders take.
+    pub(crate) fn bytes(&self) -> usize {
+        let pairs = self.pairs.as_ref().map_or(0, |pairs| size_of_val(&**pairs));
+        size_of::<Self>()
+            + size_of_val(&*self.needs.columns)
+            + size_of_val(&*self.rows)
+            + size_of_val(&*self.starts)
+            + size_of_val(&*self.cells)
+            + size_of_val(&*self.ahead)
+            + pairs
+    }
+}
+
+/// Documents with their score in each of the needed columns, [`ABSENT`] where they have no posting.
+pub(super) struct Table {
+    rows: Vec<u32>,
+    scores: Vec<Vec<f32>>,
+}
+
+impl Table {
+    /// Looks up the scores of `rows`, in any order and with repetitions.
+    fn gather(lists: &[FieldList<'_>], mut rows: Vec<u32>) -> Self {
+        rows.sort_unstable_by(|one, other| other.cmp(one));
+        rows.dedup();
+        let scores = lists.iter().map(|list| look_up(*list, &rows)).collect();
+        Self { rows, scores }
+    }
+
+    /// Drops documents that k others surpass in the field that is best for them, allowing for what their other fields add.
+    fn keep_relaxed(&mut self, lists: &[FieldList<'_>], needs: &Needs, margin: Margin) {
+        let mut kth = KthBest::new(needs.depth);
+        let kth: Vec<f32> = lists.iter().map(|list| kth.of(list.scores)).collect();
+        let scores = std::mem::take(&mut self.scores);
+        let keep = |position: usize| {
+            let matched = || scores.iter().zip(&kth).filter(|(s, _)| s[position] >= 0.0);
+            let factor = relaxed(needs.tie_breaker, matched().count());
+            matched().any(|(scores, &kth)| margin.raised(scores[position] * factor) > kth)
+        };
+        let kept: Vec<bool> = (0..self.rows.len()).map(keep).collect();
+        self.scores = scores;
+        self.retain(|position| kept[position]);
+    }
+
+    fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        retain(&mut self.rows, &keep);
+        for scores in &mut self.scores {
+            retain(scores, &keep);
+        }
+    }
+}
+
+fn retain<T>(items: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
+    let mut positions = 0..;
+    items.retain(|_| positions.next().is_some_and(keep));
+}
+
+/// Returns the score of each of `rows`, which descend.
+fn look_up(list: FieldList<'_>, rows: &[u32]) -> Vec<f32> {
+    let mut end = list.rows.len();
+    let find = |&row: &u32| {
+        // Rows descend, so that each search ends where the one before found its row.
+        end = list.rows[..end].partition_point(|&other| other <= row);
+        match end.checked_sub(1) {
+            Some(at) if list.rows[at] == row => list.scores[at],
+            Some(_) | None => ABSENT,
+        }
+    };
+    rows.iter().map(find).collect()
+}
+
+/// Returns the rows of each field's own top k: what a plain maximum can bring into the top k.
+fn union_of_tops(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Vec<u32> {
+    let mut kth = KthBest::new(needs.depth);
+    let mut rows = Vec::new();
+    for list in lists {
+        kth.pick_top(*list, margin, &mut rows);
+    }
+    rows
+}
+
+/// Returns the rows whose score in some field can still be among the best k, allowing for what other fields can add.
+fn relaxed_union(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Vec<u32> {
+    let matched = lists.iter().filter(|list| !list.rows.is_empty()).count();
+    let factor = relaxed(needs.tie_breaker, matched);
+    let mut kth = KthBest::new(needs.depth);
+    let mut rows = Vec::new();
+    for list in lists {
+        let kth = kth.of(list.scores);
+        pick(
+            *list,
+            |score| margin.raised(score * factor) > kth,
+            &mut rows,
+        );
+    }
+    rows
+}

@@ -1,0 +1,127 @@
+//! Many candidates over the contenders of one query.
+
+mod block;
+mod codes;
+mod kernel;
+mod rankings;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use block::Blocks;
+pub use rankings::Rankings;
+
+use crate::ScoredDocument;
+use crate::candidates::PreparedCandidate;
+use crate::contenders::Contenders;
+use crate::top::TopDocuments;
+use codes::{Codes, Layout};
+use kernel::{Kernel, Scratch, rank_block};
+
+/// Ranks the contenders of a query under many candidates; buffers are used again for the next query.
+#[derive(Debug)]
+pub(crate) struct Sweeper {
+    kernel: Kernel,
+    scratch: Scratch,
+    codes: Codes,
+    top: TopDocuments,
+    scores: Vec<f32>,
+}
+
+impl Default for Sweeper {
+    /// Returns a sweeper that uses the widest vectors of the machine.
+    fn default() -> Self {
+        Self {
+            kernel: rank_block,
+            scratch: Scratch::default(),
+            codes: Codes::default(),
+            top: TopDocuments::default(),
+            scores: Vec::new(),
+        }
+    }
+}
+
+impl Sweeper {
+    /// Fills `rankings` with the best `depth` contenders of each candidate.
+    ///
+    /// The contenders satisfy the needs of the candidates.
+    pub(crate) fn rank(
+        &mut self,
+        contenders: &Contenders,
+        candidates: &[PreparedCandidate],
+        blocks: &Blocks,
+        depth: usize,
+        rankings: &mut Rankings,
+    ) {
+        let layout = Layout::new(contenders.rows().len(), depth);
+        match (contenders.pairs(), layout) {
+            (Some(pairs), Some(layout)) => {
+                self.rank_in_blocks(contenders, pairs, blocks, layout, rankings);
+            }
+            (None | Some(_), _) => self.rank_alone(contenders, candidates, depth, rankings),
+        }
+    }
+
+    /// Compares the documents of all pairs under many candidates at a time.
+    fn rank_in_blocks(
+        &mut self,
+        contenders: &Contenders,
+        pairs: &[(u16, u16)],
+        blocks: &Blocks,
+        layout: Layout,
+        rankings: &mut Rankings,
+    ) {
+        rankings.clear();
+        self.codes.clear();
+        let mut leads = std::mem::take(&mut self.scratch.leads);
+        leads.clear();
+        leads.resize(contenders.rows().len(), 0);
+        for &(first, _) in pairs {
+            leads[usize::from(first)] += 1;
+        }
+        for block in blocks.iter() {
+            let pairs = kernel::Pairs {
+                pairs,
+                leads: &leads,
+            };
+            (self.kernel)(contenders, pairs, block, layout, &mut self.scratch);
+            for lane in 0..block.candidates() {
+                let words = self.scratch.words(lane, block.lanes());
+                let code = self.codes.code(words, |words| {
+                    rankings.push(layout.positions(words).map(|at| contenders.rows()[at]));
+                });
+                rankings.assign(code);
+            }
+        }
+        self.scratch.leads = leads;
+    }
+
+    /// Returns the best `depth` contenders of one candidate, best first.
+    pub(crate) fn select(
+        &mut self,
+        contenders: &Contenders,
+        candidate: &PreparedCandidate,
+        depth: usize,
+    ) -> &[ScoredDocument] {
+        let rows = contenders.rows();
+        let scores = 0..rows.len();
+        let scores = scores.map(|position| candidate.score_of(contenders.cells(position)));
+        self.scores.clear();
+        self.scores.extend(scores);
+        self.top.select(&self.scores, rows, depth)
+    }
+
+    /// Selects the best documents of one candidate after the other.
+    fn rank_alone(
+        &mut self,
+        contenders: &Contenders,
+        candidates: &[PreparedCandidate],
+        depth: usize,
+        rankings: &mut Rankings,
+    ) {
+        rankings.clear();
+        for candidate in candidates {
+            let hits = self.select(contenders, candidate, depth);
+            rankings.add(hits.iter().map(|hit| hit.row));
+        }
+    }
+}

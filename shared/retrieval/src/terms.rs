@@ -1,0 +1,141 @@
+//! Terms of a query with what they add to each document's scores.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::index::IndexedField;
+use crate::{Bm25Index, SearchError};
+
+/// The documents that have a term in one field, with what the term adds to their scores in it.
+///
+/// Invariants: as many scores as rows; rows ascend; scores are finite and not negative.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Posting {
+    pub(crate) rows: Box<[u32]>,
+    pub(crate) scores: Box<[f32]>,
+}
+
+/// A term that occurs a given number of times in a query: one posting for each field of the corpus.
+#[derive(Debug)]
+pub(crate) struct TermScores(Box<[Posting]>);
+
+impl TermScores {
+    /// Reads the term's postings and computes its contributions.
+    fn decode(index: &Bm25Index, term: &str, occurrences: u32) -> Result<Self, SearchError> {
+        let postings = index.columns.iter().map(|field| {
+            posting(field, term, occurrences).map_err(|source| SearchError::Postings {
+                field: field.name().clone(),
+                source,
+            })
+        });
+        Ok(Self(postings.collect::<Result<_, _>>()?))
+    }
+
+    /// Returns the posting of one field.
+    pub(crate) fn posting(&self, column: usize) -> &Posting {
+        &self.0[column]
+    }
+
+    /// Returns the memory that the term takes.
+    fn bytes(&self) -> usize {
+        let cells: usize = self.0.iter().map(|posting| posting.rows.len()).sum();
+        cells * (size_of::<u32>() + size_of::<f32>()) + self.0.len() * size_of::<Posting>()
+    }
+}
+
+fn posting(field: &IndexedField, term: &str, occurrences: u32) -> std::io::Result<Posting> {
+    let Some(mut postings) = field.postings(term)? else {
+        return Ok(Posting::default());
+    };
+    let documents = postings.doc_freq() as usize;
+    let mut rows = Vec::with_capacity(documents);
+    let mut scores = Vec::with_capacity(documents);
+    // A term that occurs twice in the query is one clause with a doubled boost.
+    let weight = occurrences as f32 * field.statistics.idf(postings.doc_freq());
+    while !postings.docs().is_empty() {
+        rows.extend_from_slice(postings.docs());
+        let block = postings.docs().iter().zip(postings.freqs());
+        scores.extend(block.map(|(&row, &frequency)| {
+            let length = field.lengths[row as usize];
+            field.statistics.contribution(weight, frequency, length)
+        }));
+        postings.advance();
+    }
+    Ok(Posting {
+        rows: rows.into(),
+        scores: scores.into(),
+    })
+}
+
+/// By term, each with how often it occurs in the query; nearly always once.
+type Terms = HashMap<Box<str>, Vec<(u32, Arc<TermScores>)>>;
+
+/// Decoded terms, shared by threads, up to a number of bytes. What does not fit is decoded again for each query, which
+/// changes the time and never the scores.
+#[derive(Debug)]
+pub(crate) struct TermCache {
+    budget: usize,
+    bytes: AtomicUsize,
+    terms: RwLock<Terms>,
+}
+
+impl TermCache {
+    /// Returns an empty cache that holds at most `budget` bytes of postings.
+    pub(crate) fn new(budget: usize) -> Self {
+        Self {
+            budget,
+            bytes: AtomicUsize::new(0),
+            terms: RwLock::default(),
+        }
+    }
+
+    /// Returns a term, decoded now if it was not before.
+    pub(crate) fn get(
+        &self,
+        index: &Bm25Index,
+        term: &str,
+        occurrences: u32,
+    ) -> Result<Arc<TermScores>, SearchError> {
+        let find = |stored: &Terms| {
+            let stored = stored.get(term)?.iter();
+            let mut stored = stored.filter(|&&(count, _)| count == occurrences);
+            stored.next().map(|(_, scores)| Arc::clone(scores))
+        };
+        let terms = self.terms.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scores) = find(&terms) {
+            return Ok(scores);
+        }
+        drop(terms);
+        let scores = Arc::new(TermScores::decode(index, term, occurrences)?);
+        let bytes = scores.bytes() + term.len();
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > self.budget {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return Ok(scores);
+        }
+        let mut terms = self.terms.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stored) = find(&terms) {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return Ok(stored);
+        }
+        let stored = terms.entry(term.into()).or_default();
+        stored.push((occurrences, Arc::clone(&scores)));
+        Ok(scores)
+    }
+}
+
+/// Returns the distinct terms of a query with how often they occur, in byte order.
+pub(crate) fn query_terms(index: &Bm25Index, text: &str) -> Vec<(String, u32)> {
+    let mut terms: Vec<(String, u32)> = Vec::new();
+    index
+        .analyzer
+        .for_each_token(text, |token| terms.push((token.to_owned(), 1)));
+    terms.sort_unstable();
+    terms.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 = kept.1.saturating_add(u32::from(same));
+        same
+    });
+    terms
+}
