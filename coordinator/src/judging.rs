@@ -141,6 +141,13 @@ fn evidence(
             job.ids(fold).len(),
         ));
     }
+    let weights = job.weights(fold);
+    if weights.is_some() {
+        notes.push(
+            "each query counts by its weight here, and once in the means of candidates.parquet"
+                .to_owned(),
+        );
+    }
     if family[0].side.id == judged.finalists[0].side.id {
         notes.push("no candidate was better than the baseline on the train queries".to_owned());
     }
@@ -161,7 +168,7 @@ fn evidence(
             .collect(),
         baseline: judged.finalists[0].side.clone(),
         candidates: family.iter().map(|one| one.side.clone()).collect(),
-        weights: job.weights(fold),
+        weights,
         clusters: job.clusters(fold),
         context: Context {
             gains: Some(job.settings.measurement.gains.to_string()),

@@ -158,3 +158,35 @@ fn pure_crates_do_without_a_runtime() {
         );
     }
 }
+
+#[test]
+fn the_worker_is_built_without_anything_that_judges() {
+    // Not only the worker's own manifest: whatever its dependencies bring counts too.
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--package", "evalfarm-worker"])
+        .args(["--edges", "normal", "--all-features"])
+        .args(["--prefix", "none", "--format", "{p}"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output()
+        .expect("cargo tree runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let tree = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
+    let names: BTreeSet<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(
+        names.contains("evalfarm-retrieval"),
+        "not the worker's tree:\n{tree}"
+    );
+    for judging in ["evalfarm-gate", "evalfarm-stats", "evalfarm-governance"] {
+        assert!(
+            !names.contains(judging),
+            "the worker is built with `{judging}`, but workers measure; only the coordinator judges"
+        );
+    }
+}

@@ -78,9 +78,10 @@ fn digests(rows: &Path, candidate: &str) -> BTreeMap<String, u64> {
 fn id_of(bench: &Bench, name: &str) -> String {
     let table = read_foreign(&bench.at("job/candidates.parquet"), None).expect("it can be read");
     let labels = text(&table, "labels");
-    let row = labels
-        .iter()
-        .position(|labels| labels.split(", ").any(|label| label == name));
+    let row = labels.iter().position(|labels| {
+        let labels: Vec<String> = serde_json::from_str(labels).expect("labels are a JSON list");
+        labels.iter().any(|label| label == name)
+    });
     let row = row.unwrap_or_else(|| panic!("`{name}` is not among {labels:?}"));
     text(&table, "candidate").swap_remove(row)
 }
@@ -89,9 +90,9 @@ fn id_of(bench: &Bench, name: &str) -> String {
 fn w1_three_values_on_three_threads_are_three_evaluations() {
     // 280 spellings of three points do not fit into one task of 256 candidates, so equal ones would meet in two tasks.
     let mut list = "strategy = \"list\"\n".to_owned();
-    for index in 0..280 {
+    for index in 0..280_u32 {
         let scale = f64::from(index / 3 + 1);
-        let brand = [0.25, 0.5, 0.75][index as usize % 3] * scale;
+        let brand = f64::from(index % 3 + 1) * 0.25 * scale;
         write!(
             list,
             "\n[[sweep.candidates]]\nname = \"n{index}\"\nweights = {{ title = {scale:?}, brand = {brand:?} }}\n"

@@ -15,7 +15,7 @@ use evalfarm_retrieval::Bm25Index;
 use evalfarm_tests::Bench;
 use evalfarm_worker::Evaluator;
 
-use crate::scene::{differences, results, staged};
+use crate::scene::{differences, marks, results, staged};
 
 /// One worker that works, but for the task at a position.
 struct Counted<'a> {
@@ -140,7 +140,7 @@ fn w13_a_failed_task_is_computed_when_the_job_goes_on() {
         "{error}"
     );
     assert_eq!(taken.len(), 4, "nothing is taken up after the failure");
-    assert!(!bench.at("job/verdict.json").exists());
+    assert!(!marks(&bench.at("job")).contains_key("verdict.json"));
 
     let (resumed, taken_then) = scene.run(&bench.at("job"), None);
     let resumed = resumed.expect("nothing fails any more");

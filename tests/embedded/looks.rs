@@ -6,21 +6,19 @@ use evalfarm_tests::{Bench, Sweep};
 
 use crate::scene::{differences, results, shop_sweep};
 
-/// One candidate that is chosen whatever the seed: a list has no randomness.
+/// A list has no randomness, and the first of these is better than the second and than the baseline whatever the seed.
 const STRATEGY: &str = "strategy = \"list\"
-
-[[sweep.candidates]]
-name = \"title-first\"
-weights = { title = 4, brand = 2.5, bullet_point = 1.5, description = 0 }
-
-[[sweep.candidates]]
-name = \"description-first\"
-weights = { title = 0.01, description = 4 }";
+candidates = [
+  { name = \"good\", weights = { title = 4, brand = 2.5, bullet_point = 1.5, description = 1 } },
+  { name = \"poor\", weights = { category = 1, brand = 2e-3 } },
+]";
 
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.generate("shop", 2000, 200);
     let mut sweep = Sweep {
+        baseline: "{ title = 0, brand = 1e-3, bullet_point = 0, description = 0, category = 1 }"
+            .to_owned(),
         policy: "judge = \"winner_on_holdout\"".to_owned(),
         ..shop_sweep(120, 80, STRATEGY)
     };
