@@ -1,6 +1,5 @@
 //! Named groups of queries: how a policy describes them, and which queries they hold.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use evalfarm_domain::Query;
@@ -209,12 +208,10 @@ fn negates(words: &[&str]) -> bool {
 /// Returns the fewest queries that carry `share` of the traffic: the heaviest, ties by id.
 fn heaviest(queries: &[Query], share: f64) -> BTreeSet<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
-    order.sort_by(
-        |&a, &b| match queries[b].weight.total_cmp(&queries[a].weight) {
-            Ordering::Equal => queries[a].id.cmp(&queries[b].id),
-            different => different,
-        },
-    );
+    order.sort_by(|&a, &b| {
+        let by_weight = queries[b].weight.total_cmp(&queries[a].weight);
+        by_weight.then_with(|| queries[a].id.cmp(&queries[b].id))
+    });
     let wanted = share * queries.iter().map(|query| query.weight).sum::<f64>();
     let mut carried = 0.0;
     let mut heaviest = BTreeSet::new();

@@ -26,6 +26,7 @@ mod recall;
 mod reciprocal_rank;
 mod rprec;
 mod success;
+mod unjudged;
 
 pub use condensed::condense_into;
 pub use evaluation::{
@@ -34,3 +35,4 @@ pub use evaluation::{
 };
 pub use join::{JoinError, JoinedRun, SelfHits};
 pub use query_metrics::{MetricsError, QueryMetrics};
+pub use unjudged::{JudgmentBounds, UnjudgedDocument, UnjudgedPair, UnjudgedQuery};
