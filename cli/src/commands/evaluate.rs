@@ -11,7 +11,7 @@ use evalfarm_metrics::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::commands::measuring::{MeasuringArgs, metric};
+use crate::commands::measuring::{MeasuringArgs, counted, metric, unscorable};
 use crate::exit_code;
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -84,8 +84,15 @@ pub(crate) fn evaluate(args: &EvaluateArgs, printer: &Printer) -> Result<u8, Fai
     } else {
         QuerySet::Judged
     };
-    let evaluation =
-        evaluate_run(&measurement, &judgments, &joined, set).map_err(Failure::input)?;
+    if !run
+        .queries
+        .keys()
+        .any(|query| judgments.query(query.as_str()).is_some())
+    {
+        return Err(nothing_in_common(args));
+    }
+    let evaluation = evaluate_run(&measurement, &judgments, &joined, set)
+        .map_err(|error| unscorable(error, &args.qrels))?;
     say_counts(&evaluation.counts, printer);
     let policy = match args.no_relevant {
         NoRelevantArg::Zero => NoRelevant::Zero,
@@ -107,26 +114,47 @@ fn say_counts(counts: &EvaluationCounts, printer: &Printer) {
         without_gain: _,
         self_hits_dropped,
     } = *counts;
-    if missing_from_run > 0 {
-        printer.note(&format!(
-            "{missing_from_run} of the judged queries are not in the run"
-        ));
+    let remarks = [
+        (
+            missing_from_run,
+            format!(
+                "{missing_from_run} of {queries} judged queries are not in the run and count as empty rankings"
+            ),
+        ),
+        (
+            ignored_run_queries,
+            counted(
+                ignored_run_queries,
+                "query of the run has no judgments and is ignored",
+                "queries of the run have no judgments and are ignored",
+            ),
+        ),
+        (
+            without_relevant,
+            format!("{without_relevant} of {queries} queries have no relevant document"),
+        ),
+        (
+            self_hits_dropped,
+            counted(
+                self_hits_dropped,
+                "hit whose document is the query was dropped",
+                "hits whose document is the query were dropped",
+            ),
+        ),
+    ];
+    for (_, remark) in remarks.into_iter().filter(|&(count, _)| count > 0) {
+        printer.note(&remark);
     }
-    if ignored_run_queries > 0 {
-        printer.note(&format!(
-            "{ignored_run_queries} queries of the run have no judgments and are ignored"
-        ));
-    }
-    if without_relevant > 0 {
-        printer.note(&format!(
-            "{without_relevant} of {queries} queries have no relevant document"
-        ));
-    }
-    if self_hits_dropped > 0 {
-        printer.note(&format!(
-            "{self_hits_dropped} hits whose document is the query were dropped"
-        ));
-    }
+}
+
+/// A run of other queries scores 0 everywhere, which looks like a bad run and is a wrong file.
+fn nothing_in_common(args: &EvaluateArgs) -> Failure {
+    Failure::input(format!(
+        "`{}` answers none of the queries that `{}` judges",
+        args.run.display(),
+        args.qrels.display(),
+    ))
+    .with_hint("query ids are compared as they are written, leading zeros included: are these files of one query set?")
 }
 
 /// Four decimals, as `trec_eval` and ir-measures print them; counts without any. JSON has every digit.

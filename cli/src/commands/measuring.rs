@@ -1,16 +1,19 @@
 //! What the commands that score run files have in common: how judgments and runs are read and what is measured.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use evalfarm_dataset::InputError;
+use evalfarm_coordinator::sweep::nearest;
 use evalfarm_dataset::trec::{
     Dedupe, Order, Qrels, QrelsOptions, Run, RunOptions, read_qrels, read_run,
 };
-use evalfarm_domain::{GainMap, Gains, Grade, Judgments, Measurement, Metric};
-use evalfarm_metrics::{JoinedRun, SelfHits};
+use evalfarm_dataset::value_table::metric_of_column;
+use evalfarm_dataset::{Fault, InputError};
+use evalfarm_domain::{GainMap, Gains, Grade, Judgments, Measurement, Metric, MetricError};
+use evalfarm_metrics::{EvaluateError, JoinedRun, SelfHits};
 
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -31,29 +34,30 @@ pub(crate) enum DedupeArg {
     First,
 }
 
-/// How judgments and runs are read, and what counts as relevant.
+/// How judgments and runs are read, and what counts as relevant. Every command with these arguments has judgments under
+/// the id `qrels`; without them the arguments mean nothing and are refused.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArgs {
     /// What decides the order of hits
-    #[arg(long, value_enum, default_value = "score")]
+    #[arg(long, value_enum, default_value = "score", requires = "qrels")]
     pub(crate) order: OrderArg,
     /// Accept a document twice in one ranking (an error otherwise)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, requires = "qrels")]
     dedupe: Option<DedupeArg>,
     /// Drop hits whose document id is the query id
-    #[arg(long)]
+    #[arg(long, requires = "qrels")]
     drop_self_hits: bool,
     /// Gain of a grade: `linear`, `exponential`, or a list such as `0=0,1=0.01,2=0.1,3=1`
-    #[arg(long, default_value = "linear", value_parser = gains)]
+    #[arg(long, default_value = "linear", value_parser = gains, requires = "qrels")]
     gains: Gains,
     /// Lowest grade that counts as relevant
-    #[arg(long, default_value = "1", value_parser = grade)]
+    #[arg(long, default_value = "1", value_parser = grade, requires = "qrels", allow_negative_numbers = true)]
     level: Grade,
     /// Accept grades with a fraction (an error otherwise)
-    #[arg(long)]
+    #[arg(long, requires = "qrels")]
     fractional: bool,
     /// Grades of labels, e.g. `E=3,S=2,C=1,I=0`
-    #[arg(long, value_parser = labels)]
+    #[arg(long, value_parser = labels, requires = "qrels")]
     labels: Option<BTreeMap<String, Grade>>,
 }
 
@@ -95,10 +99,9 @@ impl MeasuringArgs {
         let run = read_run(path, options).map_err(input)?;
         let name = path.display();
         if run.duplicates_dropped > 0 {
-            let count = run.duplicates_dropped;
-            printer.warning(&format!(
-                "`{name}`: {count} repeated documents were dropped"
-            ));
+            let dropped = usize::try_from(run.duplicates_dropped).unwrap_or(usize::MAX);
+            let dropped = counted(dropped, "repeated document was", "repeated documents were");
+            printer.warning(&format!("`{name}`: {dropped} dropped"));
         }
         let ties = run.ties_at(NonZeroUsize::try_from(depth).unwrap_or(NonZeroUsize::MIN));
         if self.order == OrderArg::Score && ties.queries_across_cut > 0 {
@@ -154,9 +157,9 @@ pub(crate) fn deepest(metrics: &[Metric]) -> NonZeroU32 {
     cutoffs.max().unwrap_or(TOP_TEN).max(TOP_TEN)
 }
 
-/// Wraps an error of an input file with its own hint.
+/// Wraps an error of an input file with what to do next, in terms of this command line.
 pub(crate) fn input(error: InputError) -> Failure {
-    let hint = error.hint();
+    let hint = hint(&error);
     let failure = Failure::input(error);
     match hint {
         Some(hint) => failure.with_hint(hint),
@@ -164,11 +167,128 @@ pub(crate) fn input(error: InputError) -> Failure {
     }
 }
 
+fn hint(error: &InputError) -> Option<&'static str> {
+    if let InputError::Read { source, .. } = error {
+        return match source.kind() {
+            ErrorKind::NotFound => Some("check the path: it is taken from the current folder"),
+            ErrorKind::IsADirectory => Some("a file is needed here, not a folder"),
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+                Some("the file is cut short or damaged: get it again")
+            }
+            _ => None,
+        };
+    }
+    match error.fault()? {
+        Fault::GradeLabel { .. } | Fault::UnknownLabel { .. } => {
+            Some("say which grade each label is, e.g. `--labels E=3,S=2,C=1,I=0`")
+        }
+        Fault::FractionalGrade { .. } => {
+            Some("`--fractional` accepts such grades, if they are meant as gains")
+        }
+        Fault::RankTwice { .. } | Fault::RankBelowOne { .. } => {
+            Some("leave out `--order rank` to order by score, or number the ranks from 1")
+        }
+        Fault::Score { .. } => {
+            Some("a hit without a finite score has no place: repair or remove the line")
+        }
+        Fault::ConflictingJudgment { .. } => {
+            Some("decide for one of the two grades and remove the other line")
+        }
+        Fault::SeveralCandidates { .. } | Fault::NoSuchCandidate { .. } => Some(
+            "name one with `--baseline-id` or `--candidate-id`; `candidates.parquet` of the job lists them",
+        ),
+        fault => fault.hint(),
+    }
+}
+
+/// Wraps an error of scoring with the file whose judgments cannot be scored.
+pub(crate) fn unscorable(error: EvaluateError, qrels: &Path) -> Failure {
+    let listed = matches!(error, EvaluateError::Judgments { .. });
+    let failure = Failure::input(error);
+    if listed {
+        let qrels = qrels.display();
+        return failure.with_hint(format!(
+            "every grade of `{qrels}` needs its gain: add it to `--gains`"
+        ));
+    }
+    failure
+}
+
+/// Returns a number with its noun, e.g. `1 query` or `3 queries`.
+pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {several}"),
+    }
+}
+
+/// Names that a mistyped metric is compared with; a cutoff follows where the metric takes one.
+const SPELLINGS: [&str; 23] = [
+    "nDCG",
+    "RR",
+    "P",
+    "R",
+    "AP",
+    "Success",
+    "ERR",
+    "RBP",
+    "Judged",
+    "Rprec",
+    "zero_result",
+    "NumQ",
+    "NumRet",
+    "NumRel",
+    "NumRelRet",
+    "ndcg_cut",
+    "map_cut",
+    "recip_rank",
+    "recall",
+    "precision",
+    "map",
+    "mrr",
+    "num_rel_ret",
+];
+
 /// Reads a metric's name.
 pub(crate) fn metric(text: &str) -> Result<Metric, String> {
-    text.parse::<Metric>().map_err(|error| {
-        format!("{error}; names look like `nDCG@10`, `RR@10`, `P@5`, `R@100`, `AP`, `Judged@10`, `ndcg_cut_10`")
+    const EXAMPLES: &str =
+        "names look like `nDCG@10`, `RR@10`, `P@5`, `R@100`, `AP`, `Judged@10`, `ndcg_cut_10`";
+    text.parse::<Metric>().map_err(|error| match error {
+        MetricError::Unknown { .. } => match meant(text) {
+            Some(meant) => format!("{error}, did you mean `{meant}`? {EXAMPLES}"),
+            None => format!("{error}; {EXAMPLES}"),
+        },
+        // The name is known, so it says itself what is wrong with it.
+        MetricError::Cutoff { .. } | MetricError::Shape { .. } | MetricError::Parameter { .. } => {
+            error.to_string()
+        }
     })
+}
+
+/// Returns the metric that a mistyped name most likely means: a column name such as `ndcg10`, or the nearest known name
+/// with the cutoff as it is written.
+fn meant(text: &str) -> Option<String> {
+    if let Some(metric) = metric_of_column(text) {
+        return Some(metric.to_string());
+    }
+    let head = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = text.strip_prefix(head)?;
+    let name = head.trim_end_matches(['@', '_', '.']).to_ascii_lowercase();
+    let known: Vec<String> = SPELLINGS
+        .iter()
+        .map(|name| name.to_ascii_lowercase())
+        .collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let found = nearest(&name, &known)?;
+    let spelling = SPELLINGS
+        .iter()
+        .find(|spelling| spelling.eq_ignore_ascii_case(found))?;
+    let written = match digits {
+        "" => (*spelling).to_owned(),
+        _ if spelling.contains('_') => format!("{spelling}_{digits}"),
+        _ => format!("{spelling}@{digits}"),
+    };
+    written.parse::<Metric>().ok().map(|_| written)
 }
 
 /// Reads a grade.

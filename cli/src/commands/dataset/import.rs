@@ -305,6 +305,12 @@ fn finish(
         )
     };
     let manifest = store(&args.out, imported.content, about).map_err(dataset_failure)?;
+    if manifest.counts.relevant == 0 {
+        printer.warning(&format!(
+            "no judgment is relevant: `--relevant-from {}` is above every grade",
+            args.relevant_from
+        ));
+    }
     printer.data(|| stored_text(&manifest, &args.out), &manifest)?;
     Ok(exit_code::DONE)
 }

@@ -1,16 +1,19 @@
 //! `evalfarm dataset split`: train and holdout, the same on every machine.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evalfarm_dataset::split::{
-    Filter, GroupBy, Likeness, SplitReport, SplitRequest, TrainSize, split as split_queries,
+    Filter, GroupBy, Likeness, SplitManifest, SplitReport, SplitRequest, TrainSize,
+    split as split_queries,
 };
 use evalfarm_domain::{Grade, Judgments, Query, QueryId};
 use serde_json::json;
 
 use super::verify::{read_split, split_failure};
+use crate::commands::measuring::counted;
 use crate::commands::run::dataset_at;
 use crate::exit_code;
 use crate::failure::Failure;
@@ -35,8 +38,8 @@ pub(crate) struct SplitArgs {
     /// A file with one query id a line, or a split whose ids are split again, instead of a dataset
     #[arg(long)]
     ids: Option<PathBuf>,
-    /// Seed of the hash order
-    #[arg(long)]
+    /// Seed of the hash order, a whole number from 0
+    #[arg(long, allow_negative_numbers = true)]
     seed: u64,
     /// Queries on the train side
     #[arg(
@@ -46,18 +49,18 @@ pub(crate) struct SplitArgs {
     )]
     train: Option<usize>,
     /// Share of the queries on the train side, 0 to 1
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     train_share: Option<f64>,
     /// Queries on both sides together [default: all]
     #[arg(long)]
     sample: Option<usize>,
     /// Keep queries on one side together: `cluster`, `near-duplicates`, or the name of a query column
-    #[arg(long)]
+    #[arg(long, conflicts_with = "ids")]
     group_by: Option<String>,
     /// Leave out queries without a relevant judgment
     #[arg(long, conflicts_with = "ids")]
     has_relevant: bool,
-    /// File to write; printed when absent
+    /// File to write, which must not hold another split; printed when absent
     #[arg(long)]
     out: Option<PathBuf>,
 }
@@ -87,8 +90,8 @@ pub(crate) fn split(args: &SplitArgs, printer: &Printer) -> Result<u8, Failure> 
     };
     let made =
         split_queries(&queries, &judgments, relevant_from, &request).map_err(split_failure)?;
-    say(&made.report, printer);
     let manifest = &made.manifest;
+    say(&made.report, manifest, args.ids.is_none(), printer);
     match &args.out {
         None => {
             let json: serde_json::Value =
@@ -96,6 +99,7 @@ pub(crate) fn split(args: &SplitArgs, printer: &Printer) -> Result<u8, Failure> 
             printer.data(|| manifest.to_json(), &json)?;
         }
         Some(path) => {
+            refuse_other(path, manifest)?;
             manifest.write(path).map_err(Failure::infrastructure)?;
             let text = || {
                 format!(
@@ -113,7 +117,8 @@ pub(crate) fn split(args: &SplitArgs, printer: &Printer) -> Result<u8, Failure> 
                 "train_sha256": manifest.train.sha256,
                 "holdout": manifest.holdout.ids.len(),
                 "holdout_sha256": manifest.holdout.sha256,
-                "overlap": made.report.overlap,
+                // Without texts no two queries can be told to be alike.
+                "overlap": args.ids.is_none().then_some(&made.report.overlap),
             });
             printer.data(text, &document)?;
         }
@@ -130,7 +135,6 @@ fn queries(args: &SplitArgs) -> Result<(Vec<Query>, Judgments, Grade), Failure> 
         }
         (None, Some(path)) => {
             let ids = ids(path)?;
-            // Without texts no two queries can be told to be alike.
             let queries = ids.into_iter().map(|id| Query::new(id, "")).collect();
             Ok((queries, Judgments::default(), Grade::RELEVANT))
         }
@@ -151,33 +155,69 @@ fn ids(path: &Path) -> Result<Vec<QueryId>, Failure> {
             .chain(split.holdout.ids)
             .collect());
     }
+    let shown = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
-        Failure::input(error).with_hint(format!("`--ids {}` has to be a text file", path.display()))
+        Failure::input(format!("failed to read `{shown}`: {error}"))
+            .with_hint("`--ids` takes a text file with one query id a line, or a split")
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(index, line)| {
-            QueryId::try_from(line.trim_end_matches('\r')).map_err(|error| {
-                Failure::input(format!("`{}`, line {}: {error}", path.display(), index + 1))
-            })
-        })
-        .collect()
+    let mut lines: BTreeMap<QueryId, usize> = BTreeMap::new();
+    for (line, id) in (1..).zip(text.lines()) {
+        if id.trim().is_empty() {
+            continue;
+        }
+        let id = QueryId::try_from(id.trim_end_matches('\r'))
+            .map_err(|error| Failure::input(format!("`{shown}`, line {line}: {error}")))?;
+        if let Some(first) = lines.insert(id.clone(), line) {
+            return Err(Failure::input(format!(
+                "`{shown}`, line {line}: query `{id}` occurs again, first in line {first}"
+            ))
+            .with_hint("each query is on one side: remove the repeated line"));
+        }
+    }
+    if lines.is_empty() {
+        return Err(Failure::input(format!(
+            "`{shown}`: there is no query id in it"
+        )));
+    }
+    Ok(lines.into_keys().collect())
 }
 
-fn say(report: &SplitReport, printer: &Printer) {
+/// A split decides what a sweep may see, so it is not replaced by another without a word.
+fn refuse_other(path: &Path, manifest: &SplitManifest) -> Result<(), Failure> {
+    let there = path.try_exists().map_err(Failure::infrastructure)?;
+    if there && fs::read_to_string(path).ok() != Some(manifest.to_json()) {
+        return Err(Failure::input(format!(
+            "`{}` already exists and is not this split",
+            path.display()
+        ))
+        .with_hint("choose another file with `--out`, or remove this one first"));
+    }
+    Ok(())
+}
+
+fn say(report: &SplitReport, manifest: &SplitManifest, texts: bool, printer: &Printer) {
     if report.filtered_out > 0 {
-        printer.note(&format!(
-            "{} queries without a relevant judgment were left out",
-            report.filtered_out
-        ));
+        let left_out = counted(
+            report.filtered_out,
+            "query without a relevant judgment was",
+            "queries without a relevant judgment were",
+        );
+        printer.note(&format!("{left_out} left out"));
     }
     if report.train_excess > 0 {
+        let more = counted(report.train_excess, "query", "queries");
         printer.note(&format!(
-            "the train side has {} queries more than asked for, because a group stays together",
-            report.train_excess
+            "the train side has {more} more than asked for, because a group stays together"
         ));
+    }
+    for (name, side) in [("train", &manifest.train), ("holdout", &manifest.holdout)] {
+        if side.ids.is_empty() {
+            printer.warning(&format!("the {name} side is empty"));
+        }
+    }
+    if !texts {
+        return;
     }
     alike("equal", &report.overlap.equal, printer);
     alike("nearly equal", &report.overlap.nearly_equal, printer);
@@ -185,11 +225,10 @@ fn say(report: &SplitReport, printer: &Printer) {
 
 fn alike(how: &str, pairs: &[Likeness], printer: &Printer) {
     if let Some(first) = pairs.first() {
+        let queries = counted(pairs.len(), "holdout query is", "holdout queries are");
         printer.warning(&format!(
-            "{} holdout queries are {how} to a train query after analysis, e.g. `{}` and `{}`; `--group-by near-duplicates` keeps them together",
-            pairs.len(),
-            first.holdout,
-            first.train,
+            "{queries} {how} to a train query after analysis, e.g. `{}` to `{}`; `--group-by near-duplicates` keeps them together",
+            first.holdout, first.train,
         ));
     }
 }

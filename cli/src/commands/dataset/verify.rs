@@ -55,12 +55,24 @@ pub(crate) fn verify(args: &VerifyArgs, printer: &Printer) -> Result<u8, Failure
     Ok(exit_code::DONE)
 }
 
-/// Reads a split, which verifies it.
+/// Reads a split, which verifies it. Errors name the file.
 pub(super) fn read_split(path: &Path) -> Result<SplitManifest, Failure> {
-    SplitManifest::read(path).map_err(split_failure)
+    SplitManifest::read(path).map_err(|error| match error {
+        SplitError::Read { .. } | SplitError::Json { .. } => Failure::input(error).with_hint(
+            "give the folder of a dataset, or a split that `evalfarm dataset split` wrote",
+        ),
+        error => {
+            let hint = error.hint();
+            let failure = Failure::input(format!("`{}`: {error}", path.display()));
+            match hint {
+                Some(hint) => failure.with_hint(hint),
+                None => failure,
+            }
+        }
+    })
 }
 
-/// Wraps an error of a split with its own hint.
+/// Wraps an error of splitting with its own hint.
 pub(super) fn split_failure(error: SplitError) -> Failure {
     let hint = error.hint();
     let failure = Failure::input(error);

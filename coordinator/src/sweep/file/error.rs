@@ -184,7 +184,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 
 /// Returns the known word that looks most like `word`, if one looks like it at all: at most a third of its letters, and
 /// at least two, may differ.
-pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(2);
     known
         .iter()

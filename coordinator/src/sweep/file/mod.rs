@@ -15,7 +15,7 @@ mod source;
 
 pub use baseline::Baseline;
 pub use document::{SweepFile, SweepName};
-pub use error::{Position, Refusal, SweepFileError};
+pub use error::{Position, Refusal, SweepFileError, nearest};
 pub use measure::MetricSettings;
 pub use plan::{Moves, SweepPlan};
 pub use policy::Judge;

@@ -1,0 +1,97 @@
+//! What is known of rows whose job lies beside them: two tables that were measured differently must not be compared.
+
+use std::fmt::Display;
+
+use evalfarm_dataset::value_table::ValueTable;
+use evalfarm_domain::Gains;
+use evalfarm_results::JobFolder;
+
+use crate::failure::Failure;
+
+/// The job of a table of our own rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Origin {
+    folder: String,
+    /// Whether the dataset was generated; unknown, and so false, before the job has a verdict.
+    pub(super) synthetic: bool,
+    /// How grades became gains, in words.
+    pub(super) gains: Option<String>,
+    dataset: Option<String>,
+    evaluation: Option<u64>,
+    relevant_from: Option<f64>,
+}
+
+impl Origin {
+    /// Looks for the job of a table: its folder, the folder of its rows, or one file of these was read.
+    pub(super) fn of(table: &ValueTable) -> Option<Self> {
+        table.candidate.as_ref()?;
+        let job = table
+            .path
+            .ancestors()
+            .take(3)
+            .find_map(|folder| JobFolder::open(folder).ok())?;
+        let record = job.record();
+        let verdict = job.verdict().ok().flatten().unwrap_or_default();
+        let provenance = &verdict["provenance"];
+        Some(Self {
+            folder: job.path().display().to_string(),
+            synthetic: provenance["synthetic"].as_bool().unwrap_or_default(),
+            gains: serde_json::from_value::<Gains>(provenance["gains"].clone())
+                .ok()
+                .map(|gains| gains.to_string()),
+            dataset: record["dataset"].as_str().map(str::to_owned),
+            evaluation: record["evaluation"].as_u64(),
+            relevant_from: provenance["relevant_from"].as_f64(),
+        })
+    }
+}
+
+/// Refuses two jobs on different datasets, or with different gains, relevance levels or versions of the evaluation. What
+/// is not known of either is not compared.
+pub(super) fn refuse_different(
+    baseline: Option<&Origin>,
+    candidate: Option<&Origin>,
+) -> Result<(), Failure> {
+    let (Some(baseline), Some(candidate)) = (baseline, candidate) else {
+        return Ok(());
+    };
+    let difference = different(
+        "datasets",
+        baseline.dataset.as_ref(),
+        candidate.dataset.as_ref(),
+    )
+    .or_else(|| different("gains", baseline.gains.as_ref(), candidate.gains.as_ref()))
+    .or_else(|| {
+        different(
+            "relevance levels",
+            baseline.relevant_from.as_ref(),
+            candidate.relevant_from.as_ref(),
+        )
+    })
+    .or_else(|| {
+        different(
+            "versions of the evaluation",
+            baseline.evaluation.as_ref(),
+            candidate.evaluation.as_ref(),
+        )
+    });
+    match difference {
+        None => Ok(()),
+        Some(difference) => Err(Failure::input(format!(
+            "the jobs `{}` and `{}` have different {difference}",
+            baseline.folder, candidate.folder
+        ))
+        .with_hint("run both on one dataset with the same gains and the same version of evalfarm")),
+    }
+}
+
+fn different<T: PartialEq + Display>(
+    what: &str,
+    baseline: Option<&T>,
+    candidate: Option<&T>,
+) -> Option<String> {
+    let (Some(baseline), Some(candidate)) = (baseline, candidate) else {
+        return None;
+    };
+    (baseline != candidate).then(|| format!("{what}: `{baseline}` and `{candidate}`"))
+}

@@ -1,0 +1,377 @@
+//! Two tables of per-query values, paired over the queries of both.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use evalfarm_dataset::value_table::{ValueTable, ValueTableOptions, read_value_table};
+use evalfarm_dataset::{Fault, InputError};
+use evalfarm_domain::{
+    Direction, FailureKind, Fold, Measure, Metric, MetricName, QueryId, RerankStatus,
+};
+use evalfarm_gate::{Context, EvidenceParts, JudgedMetric, Side};
+
+use super::origin::{Origin, refuse_different};
+use super::{CompareArgs, Input, id_of};
+use crate::commands::measuring::input;
+use crate::failure::Failure;
+use crate::output::Printer;
+
+/// Values of a metric that we know lie in [0, 1]; other tools' sums may leave it by a rounding error.
+const ROUNDING: f64 = 1e-9;
+
+/// Largest figure that is accepted of a column that we do not know. Beyond it sums of doubles lose whole units.
+const LARGEST: f64 = 1e15;
+
+/// Reads both tables. A query that one of them lacks has failed there.
+pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failure> {
+    let baseline = table(
+        args,
+        &args.baseline,
+        "baseline",
+        args.baseline_id.as_deref(),
+    )?;
+    let candidate = table(
+        args,
+        &args.candidate,
+        "candidate",
+        args.candidate_id.as_deref(),
+    )?;
+    let origins = (Origin::of(&baseline), Origin::of(&candidate));
+    refuse_different(origins.0.as_ref(), origins.1.as_ref())?;
+    let queries: Vec<QueryId> = baseline
+        .queries
+        .iter()
+        .chain(&candidate.queries)
+        .cloned()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let mut notes = missing_queries(&baseline, &candidate, queries.len())?;
+    let metrics = common_metrics(args, &baseline, &candidate, &mut notes)?;
+    for note in &notes {
+        printer.warning(note);
+    }
+    let known = [&origins.0, &origins.1].into_iter().flatten();
+    let parts = EvidenceParts {
+        baseline: side(&baseline, &queries, &metrics, "baseline")?,
+        candidates: vec![side(&candidate, &queries, &metrics, "candidate")?],
+        metrics,
+        queries,
+        weights: None,
+        clusters: None,
+        context: Context {
+            synthetic: known.clone().any(|origin| origin.synthetic),
+            gains: known.clone().find_map(|origin| origin.gains.clone()),
+            notes,
+            ..Context::default()
+        },
+    };
+    Ok(Input {
+        parts,
+        baseline: called(&baseline),
+        candidate: called(&candidate),
+    })
+}
+
+fn called(table: &ValueTable) -> String {
+    let path = table.path.display();
+    match &table.candidate {
+        Some(candidate) => format!("{path} ({candidate})"),
+        None => path.to_string(),
+    }
+}
+
+fn table(
+    args: &CompareArgs,
+    path: &Path,
+    side: &str,
+    id: Option<&str>,
+) -> Result<ValueTable, Failure> {
+    let mut options = ValueTableOptions {
+        candidate: id.map(id_of).transpose()?,
+        fold: args.split.map(super::SplitArg::fold),
+    };
+    let table = read_value_table(path, &options).map_err(unreadable)?;
+    let shown = path.display();
+    if table.candidate.is_some() {
+        let folds: Vec<Fold> = match options.fold {
+            Some(fold) => vec![fold],
+            None => [Fold::Train, Fold::Holdout, Fold::All]
+                .into_iter()
+                .filter(|&fold| {
+                    options.fold = Some(fold);
+                    read_value_table(path, &options).is_ok()
+                })
+                .collect(),
+        };
+        if folds.len() > 1 {
+            let folds: Vec<String> = folds.iter().map(|fold| format!("`{fold}`")).collect();
+            return Err(Failure::input(format!(
+                "`{shown}` has rows of the sides {} of a split",
+                folds.join(" and ")
+            ))
+            .with_hint(
+                "a sweep has selected on train: compare on the other with `--split holdout`",
+            ));
+        }
+    } else if let Some(argument) = id
+        .map(|_| format!("--{side}-id"))
+        .or(args.split.map(|_| "--split".to_owned()))
+    {
+        return Err(Failure::input(format!(
+            "`{argument}` chooses among the rows of a job, and `{shown}` is one table of values"
+        ))
+        .with_hint("leave it out, or give the folder of a job"));
+    }
+    check_range(&table)?;
+    Ok(table)
+}
+
+/// Adds what to do when somebody forgets that runs need judgments.
+fn unreadable(error: InputError) -> Failure {
+    let no_table = matches!(
+        error.fault(),
+        Some(Fault::Missing { .. } | Fault::Csv { .. })
+    );
+    if no_table {
+        return Failure::input(error).with_hint(
+            "a table of values has a header, a column `query_id` and one numeric column a metric; \
+             for TREC runs add `--qrels FILE`",
+        );
+    }
+    input(error)
+}
+
+/// Refuses values that a metric cannot have: a percentage, another tool's sentinel, a column under a wrong name.
+fn check_range(table: &ValueTable) -> Result<(), Failure> {
+    for (name, values) in &table.metrics {
+        let (low, high) = match name.as_str().parse::<Metric>().map(Metric::measure) {
+            Ok(Measure::NumQ | Measure::NumRet | Measure::NumRel | Measure::NumRelRet) => {
+                (0.0, LARGEST)
+            }
+            Ok(_) => (0.0, 1.0),
+            Err(_) => (-LARGEST, LARGEST),
+        };
+        let allowed = low - ROUNDING..=high + ROUNDING;
+        let outside = values
+            .iter()
+            .zip(&table.queries)
+            .find_map(|(value, query)| Some((value.filter(|v| !allowed.contains(v))?, query)));
+        if let Some((value, query)) = outside {
+            return Err(Failure::input(format!(
+                "`{}`: {name} of query `{query}` is `{value}`, expected a value from {low} to {high}",
+                table.path.display(),
+            ))
+            .with_hint(
+                "divide percentages by 100; where a query has no value, leave all its cells empty",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Says how many queries each side lacks.
+fn missing_queries(
+    baseline: &ValueTable,
+    candidate: &ValueTable,
+    all: usize,
+) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    for (own, other, side) in [
+        (baseline, candidate, "candidate"),
+        (candidate, baseline, "baseline"),
+    ] {
+        let has: BTreeSet<&QueryId> = other.queries.iter().collect();
+        let missing = own
+            .queries
+            .iter()
+            .filter(|query| !has.contains(query))
+            .count();
+        if missing == own.queries.len() {
+            return Err(Failure::input(format!(
+                "the tables have no query in common: `{}` has e.g. `{}`, `{}` has e.g. `{}`",
+                baseline.path.display(),
+                baseline.queries[0],
+                candidate.path.display(),
+                candidate.queries[0],
+            ))
+            .with_hint(
+                "query ids are compared as they are written: are these results of one query set?",
+            ));
+        }
+        if missing > 0 {
+            notes.push(format!(
+                "{missing} of {all} queries are missing from the {side}"
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// Returns the metrics that both tables have, in the baseline's order, and notes what is left out. Tables that measured
+/// the same thing to different depths or with different gains are refused.
+fn common_metrics(
+    args: &CompareArgs,
+    baseline: &ValueTable,
+    candidate: &ValueTable,
+    notes: &mut Vec<String>,
+) -> Result<Vec<JudgedMetric>, Failure> {
+    let before: Vec<&MetricName> = baseline.metrics.iter().map(|(name, _)| name).collect();
+    let after: Vec<&MetricName> = candidate.metrics.iter().map(|(name, _)| name).collect();
+    let common: Vec<&MetricName> = before
+        .iter()
+        .copied()
+        .filter(|n| after.contains(n))
+        .collect();
+    let alone = |own: &[&MetricName]| -> Vec<MetricName> {
+        let alone = own.iter().filter(|name| !common.contains(name));
+        alone.map(|name| (*name).clone()).collect()
+    };
+    let (only_before, only_after) = (alone(&before), alone(&after));
+    if common.is_empty() || measured_otherwise(&only_before, &only_after, &common) {
+        return Err(Failure::input(format!(
+            "the tables measure different things: `{}` has {}, `{}` has {}",
+            args.baseline.display(),
+            listed(&before),
+            args.candidate.display(),
+            listed(&after),
+        ))
+        .with_hint("values at different cutoffs, gains or relevance levels cannot be compared: compute both the same way"));
+    }
+    for (names, path) in [(only_before, &args.baseline), (only_after, &args.candidate)] {
+        if !names.is_empty() {
+            let names: Vec<&MetricName> = names.iter().collect();
+            notes.push(format!(
+                "only `{}` has {}: not compared",
+                path.display(),
+                listed(&names)
+            ));
+        }
+    }
+    let costs = costs(args, &common)?;
+    Ok(common
+        .into_iter()
+        .map(|name| match name.as_str().parse::<Metric>() {
+            Ok(metric) => JudgedMetric::from(metric),
+            Err(_) if costs.contains(name) => {
+                JudgedMetric::instrument(name.clone(), Direction::Lower)
+            }
+            Err(_) => JudgedMetric::instrument(name.clone(), Direction::Higher),
+        })
+        .collect())
+}
+
+/// Whether each side has a metric that the other has too, but only at another cutoff, level or gain.
+fn measured_otherwise(before: &[MetricName], after: &[MetricName], common: &[&MetricName]) -> bool {
+    let kind = |name: &MetricName| {
+        let metric = name.as_str().parse::<Metric>().ok()?;
+        // All kinds of nDCG are one kind here, and all persistences of RBP.
+        metric.slug().split('_').next().map(str::to_owned)
+    };
+    let shared: BTreeSet<String> = common.iter().filter_map(|name| kind(name)).collect();
+    let kinds = |names: &[MetricName]| -> BTreeSet<String> {
+        names
+            .iter()
+            .filter_map(kind)
+            .filter(|kind| !shared.contains(kind))
+            .collect()
+    };
+    !kinds(before).is_disjoint(&kinds(after))
+}
+
+fn listed(names: &[&MetricName]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Returns the columns that the user calls costs.
+fn costs(args: &CompareArgs, common: &[&MetricName]) -> Result<BTreeSet<MetricName>, Failure> {
+    let mut costs = BTreeSet::new();
+    for written in &args.lower_is_better {
+        let name = MetricName::try_from(written.as_str()).map_err(Failure::input)?;
+        if written.parse::<Metric>().is_ok() {
+            return Err(Failure::input(format!(
+                "`--lower-is-better {written}` names a metric whose direction is known"
+            ))
+            .with_hint("the option is for other columns, such as a latency"));
+        }
+        if !common.contains(&&name) {
+            return Err(Failure::input(format!(
+                "`--lower-is-better {written}` names no column that both tables have; these are {}",
+                listed(common)
+            )));
+        }
+        costs.insert(name);
+    }
+    Ok(costs)
+}
+
+/// Lays a table out over the query set.
+fn side(
+    table: &ValueTable,
+    queries: &[QueryId],
+    metrics: &[JudgedMetric],
+    id: &str,
+) -> Result<Side, Failure> {
+    let index: BTreeMap<&QueryId, usize> = table
+        .queries
+        .iter()
+        .enumerate()
+        .map(|(row, id)| (id, row))
+        .collect();
+    let rows: Vec<Option<usize>> = queries.iter().map(|id| index.get(id).copied()).collect();
+    // A query whose value is missing in any metric that says how good a ranking is has no result to score.
+    let columns: Vec<(&JudgedMetric, &Vec<Option<f64>>)> = metrics
+        .iter()
+        .filter_map(|metric| {
+            let (_, values) = table
+                .metrics
+                .iter()
+                .find(|(name, _)| *name == metric.name)?;
+            Some((metric, values))
+        })
+        .collect();
+    let failure = |row: &Option<usize>| {
+        let Some(row) = *row else {
+            return Some(FailureKind::Missing);
+        };
+        table.failure[row].or_else(|| {
+            let mut columns = columns.iter();
+            columns
+                .any(|(metric, values)| metric.quality && values[row].is_none())
+                .then_some(FailureKind::Missing)
+        })
+    };
+    let values = columns.iter().map(|(metric, values)| {
+        let worst = metric.worst.unwrap_or(0.0);
+        let value = |row: &Option<usize>| row.and_then(|row| values[row]).unwrap_or(worst);
+        rows.iter().map(value).collect()
+    });
+    let laid_out = |flags: &Vec<bool>| -> Vec<bool> {
+        let flag = |row: &Option<usize>| row.is_some_and(|row| flags[row]);
+        rows.iter().map(flag).collect()
+    };
+    // The table says whether a stage failed, not which or how; the gate counts the failures of both stages together.
+    let status = |failed: bool| {
+        if failed {
+            RerankStatus::InternalError
+        } else {
+            RerankStatus::NotRequested
+        }
+    };
+    Ok(Side {
+        id: id_of(table.candidate.as_deref().unwrap_or(id))?,
+        values: values.collect(),
+        failures: rows.iter().map(failure).collect(),
+        zero_results: table.zero_result.as_ref().map(laid_out),
+        rewrite: None,
+        rerank: table
+            .degraded
+            .as_ref()
+            .map(|flags| laid_out(flags).into_iter().map(status).collect()),
+        judged: table.judged.as_ref().map(|shares| {
+            let share = |row: &Option<usize>| row.and_then(|row| shares[row]);
+            rows.iter().map(share).collect()
+        }),
+    })
+}
