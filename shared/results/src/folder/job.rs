@@ -20,14 +20,20 @@ use crate::{
 const ROWS: &str = "rows";
 const HITS: &str = "hits";
 const RELEVANT: &str = "relevant";
+pub(super) const CONDENSED: &str = "condensed";
+pub(super) const UNJUDGED: &str = "unjudged";
 const TIMINGS: &str = "timings";
 const STAGING: &str = "staging";
 const SET_ASIDE: &str = "set-aside";
 const JOB: &str = "job.json";
 const CANDIDATES: &str = "candidates.parquet";
+pub(super) const QUERIES: &str = "queries.parquet";
+pub(super) const JUDGE_NEXT: &str = "judge-next.csv";
 const VERDICT: &str = "verdict.json";
 const LOCK: &str = "lock";
-const FOLDERS: [&str; 6] = [ROWS, HITS, RELEVANT, TIMINGS, STAGING, SET_ASIDE];
+const FOLDERS: [&str; 8] = [
+    ROWS, HITS, RELEVANT, CONDENSED, UNJUDGED, TIMINGS, STAGING, SET_ASIDE,
+];
 
 /// Name of the file in `rows/` of a job without any rows, so that tools find a schema there.
 const EMPTY: &str = "empty";
@@ -45,8 +51,8 @@ struct JobFile {
 
 /// The folder of one job.
 ///
-/// `rows/`, `hits/`, `relevant/` and `timings/` hold Parquet files of one schema each and nothing else.
-/// `candidates.parquet`, `verdict.json` and `job.json` lie beside them. What is being written lies in `staging/`; what
+/// `rows/`, `hits/`, `relevant/`, `condensed/`, `unjudged/` and `timings/` hold Parquet files of one schema each and nothing
+/// else. `queries.parquet`, `candidates.parquet`, `judge-next.csv`, `verdict.json` and `job.json` lie beside them. What is being written lies in `staging/`; what
 /// turned out to be damaged in `set-aside/`. A process that is killed at any point leaves only whole files outside
 /// `staging/`.
 #[derive(Debug)]
@@ -194,6 +200,11 @@ impl JobFolder {
         publish_over(&self.root.join(STAGING), &target, &bytes)
     }
 
+    /// Publishes a file beside the folders, in place of what may be there.
+    pub(super) fn publish_beside(&self, name: &str, bytes: &[u8]) -> Result<(), ResultsError> {
+        publish_over(&self.root.join(STAGING), &self.root.join(name), bytes)
+    }
+
     /// Publishes the table of candidates in place of what may be there.
     pub fn write_candidates(
         &self,
@@ -201,17 +212,13 @@ impl JobFolder {
         rows: &[CandidateRow],
     ) -> Result<(), ResultsError> {
         let bytes = candidates_to_bytes(&self.job, metrics, rows)?;
-        publish_over(
-            &self.root.join(STAGING),
-            &self.root.join(CANDIDATES),
-            &bytes,
-        )
+        self.publish_beside(CANDIDATES, &bytes)
     }
 
     /// Publishes the verdict in place of what may be there, indented, keys in the order given.
     pub fn write_verdict(&self, verdict: &serde_json::Value) -> Result<(), ResultsError> {
         let bytes = json_bytes(verdict);
-        publish_over(&self.root.join(STAGING), &self.root.join(VERDICT), &bytes)
+        self.publish_beside(VERDICT, &bytes)
     }
 
     /// Writes a file without rows when `rows/` has none, because a folder without any file is an error in `DuckDB` and
@@ -230,7 +237,12 @@ impl JobFolder {
         publish_once(&self.root.join(STAGING), &target, &block.to_bytes()?).map(|_| ())
     }
 
-    fn commit(&self, kind: &str, task: &TaskId, bytes: &[u8]) -> Result<Commit, ResultsError> {
+    pub(super) fn commit(
+        &self,
+        kind: &str,
+        task: &TaskId,
+        bytes: &[u8],
+    ) -> Result<Commit, ResultsError> {
         let target = self.root.join(kind).join(file_name(task)?);
         publish_once(&self.root.join(STAGING), &target, bytes)
     }
@@ -251,7 +263,7 @@ impl JobFolder {
         self.sound(RELEVANT, &relevant_schema())
     }
 
-    fn sound(&self, kind: &str, schema: &Schema) -> Result<Finished, ResultsError> {
+    pub(super) fn sound(&self, kind: &str, schema: &Schema) -> Result<Finished, ResultsError> {
         let mut tasks = BTreeMap::new();
         let mut set_aside = Vec::new();
         for path in self.entries(kind)? {
@@ -337,7 +349,7 @@ impl JobFolder {
         read_json(&self.root.join(VERDICT))
     }
 
-    fn gathered<T>(
+    pub(super) fn gathered<T>(
         &self,
         kind: &str,
         read: impl Fn(&Path, &JobId) -> Result<Vec<T>, ResultsError>,

@@ -1,7 +1,9 @@
 //! The folder of a job: what is finished in it is whole, whatever happened while it was written.
 
+mod holes;
 mod job;
 mod publish;
 
+pub use holes::JudgeNext;
 pub use job::{Finished, JobFolder, SetAside};
 pub use publish::Commit;

@@ -2,6 +2,7 @@
 
 mod folder;
 mod golden;
+mod holes;
 mod kinds;
 mod rows;
 mod view;
