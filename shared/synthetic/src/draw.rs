@@ -2,7 +2,7 @@
 //!
 //! Every thing that is generated has a stream of its own, named by what it is and its number, so that what one product
 //! draws never moves another. Choices are integers throughout: no floating point, and nothing of the random crates
-//! beyond the raw ChaCha words, whose values their authors promise to keep.
+//! beyond the raw words of ChaCha8, whose values their authors promise to keep.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore as _, SeedableRng as _};
@@ -22,8 +22,6 @@ pub(crate) enum Purpose {
     Wording = 5,
     /// Which documents are judged.
     Judging = 6,
-    /// Query ids.
-    Names = 7,
 }
 
 /// A stream of choices.
@@ -112,19 +110,30 @@ impl Zipf {
     }
 }
 
-/// Maps the numbers below 2^`bits` one to one onto themselves, without visible order.
+/// Maps the numbers below 2^`bits` one to one onto themselves, without visible order; `bits` is at most 46.
 ///
-/// Each step is one to one: an odd factor modulo a power of two, and the exclusive or with the upper half.
+/// Each step is one to one: the exclusive or with a part of the key, an odd factor modulo a power of two, and the
+/// exclusive or with the upper half.
 pub(crate) fn scramble(number: u64, bits: u32, key: u64) -> u64 {
     let mask = (1 << bits) - 1;
     let mut mixed = number & mask;
-    for factor in [0x9e37_79b9_7f4a_7c15_u64, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
-        mixed ^= key.rotate_left(factor.trailing_zeros() + 17) & mask;
-        mixed = mixed.wrapping_mul(factor | 1) & mask;
+    let mut spread = key.wrapping_add(1);
+    for factor in ODD_FACTORS {
+        // the upper bits of a product depend on all bits of the key
+        spread = spread.wrapping_mul(factor);
+        mixed ^= spread >> (64 - bits);
+        mixed = mixed.wrapping_mul(factor) & mask;
         mixed ^= mixed >> (bits / 2);
     }
     mixed
 }
+
+/// Factors whose bits are well mixed, those of Steele, Lea and Flood's `SplitMix64` (2014).
+const ODD_FACTORS: [u64; 3] = [
+    0x9e37_79b9_7f4a_7c15,
+    0xbf58_476d_1ce4_e5b9,
+    0x94d0_49bb_1331_11eb,
+];
 
 #[cfg(test)]
 mod tests {
@@ -138,6 +147,7 @@ mod tests {
             let seen: BTreeSet<u64> = (0..1 << bits).map(|n| scramble(n, bits, 77)).collect();
             assert_eq!(seen.len(), 1 << bits);
             assert_eq!(seen.last(), Some(&((1 << bits) - 1)));
+            assert_ne!(scramble(0, bits, 77), scramble(0, bits, 78));
         }
     }
 
@@ -160,6 +170,9 @@ mod tests {
         let mut first = Draw::new(1, Purpose::Product, 7);
         let mut other = Draw::new(1, Purpose::Text, 7);
         assert_ne!(first.bits(), other.bits());
-        assert_eq!(Draw::new(1, Purpose::Product, 8).bits(), Draw::new(1, Purpose::Product, 8).bits());
+        assert_eq!(
+            Draw::new(1, Purpose::Product, 8).bits(),
+            Draw::new(1, Purpose::Product, 8).bits()
+        );
     }
 }

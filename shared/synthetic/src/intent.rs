@@ -45,7 +45,7 @@ impl Intent {
             asked[1] = 0;
         }
         let features: Vec<u8> = target.feature_numbers().collect();
-        let more = draw.weighted(&[50, 260, 420, 270]);
+        let more = draw.weighted(&[15, 130, 415, 440]);
         while wanted.len() < more {
             let place = draw.weighted(&asked);
             let attribute = match place {
@@ -59,12 +59,15 @@ impl Intent {
                 _ => Attribute::Brand,
             };
             // people mostly ask for what titles tell them
-            if target.in_title.has(attribute) || draw.chance(400) {
+            if target.in_title.has(attribute) || draw.chance(120) {
                 asked[place] = 0;
                 wanted.push(attribute);
             }
         }
-        let names_kind = !wanted.contains(&Attribute::Brand) || unwanted.is_some() || wanted.len() < 2 || draw.chance(700);
+        let names_kind = !wanted.contains(&Attribute::Brand)
+            || unwanted.is_some()
+            || wanted.len() < 2
+            || draw.chance(700);
         Self {
             target,
             names_kind,

@@ -1,13 +1,15 @@
 //! Which pairs somebody has judged: few, as in real collections.
 
 use crate::draw::Draw;
-use crate::intent::Intent;
-use crate::product::Product;
+use crate::intent::{Intent, Unwanted};
+use crate::product::{Attribute, Product};
 
 /// Weights of 1, 2, 3, 4 relevant judgments for a query: 1.7 on average.
 const RELEVANT_COUNTS: [u32; 4] = [520, 300, 120, 60];
 /// Weights of 0, 1, 2, 3 judgments of grade 0 for a query.
-const IRRELEVANT_COUNTS: [u32; 4] = [300, 350, 250, 100];
+const IRRELEVANT_COUNTS: [u32; 4] = [150, 300, 300, 250];
+/// Products of the kind that are looked at before the one that looks most right is judged to be of grade 0.
+const LOOKS: u32 = 30;
 /// How much likelier grades 1, 2, 3 are to be judged.
 const GRADE_WEIGHTS: [u32; 3] = [1, 4, 40];
 
@@ -38,9 +40,13 @@ pub(crate) fn draw(
         judged.push((row, grade));
     }
     for _ in 0..draw.weighted(&IRRELEVANT_COUNTS) {
-        // a hard one of the same kind, or any product at all
-        let row = if draw.chance(700) {
-            *draw.pick(near)
+        // one that looks right, or any product at all
+        let row = if draw.chance(800) {
+            (0..LOOKS)
+                .map(|_| *draw.pick(near))
+                .filter(|&row| intent.grade(&products[row as usize]) == 0)
+                .max_by_key(|&row| (visibility(intent, &products[row as usize]), row))
+                .unwrap_or(near[0])
         } else {
             draw.below(u32::try_from(products.len()).unwrap_or(u32::MAX))
         };
@@ -64,8 +70,18 @@ fn visibility(intent: &Intent, product: &Product) -> u32 {
             2 * title + 2 * bullets
         })
         .sum();
-    let named = if product.other_name { 1 } else { 3 };
-    (1 + points) * (1 + points) * named
+    let named = match (product.nameless, product.other_name) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 8,
+    };
+    // a page that names what is unwanted is found by the same words
+    let spoilt = match intent.unwanted {
+        Some(Unwanted::Feature(feature)) => product.in_title.has(Attribute::Feature(feature)),
+        Some(Unwanted::Material(_)) | None => false,
+    };
+    let points = points + 3 * u32::from(spoilt);
+    (1 + points) * (1 + points) * (1 + points) * named
 }
 
 /// Draws a position in proportion to the third number.

@@ -114,8 +114,8 @@ impl Product {
             design: world.design(draw),
             features: 0,
             bulleted: true,
-            nameless: draw.chance(120),
-            other_name: draw.chance(120),
+            nameless: draw.chance(80),
+            other_name: draw.chance(140),
             in_title: Shown::default(),
             in_bullets: Shown::default(),
         };
@@ -129,17 +129,17 @@ impl Product {
     /// Draws what the texts mention: titles the main attributes, bullet points most of all of them.
     fn draw_shown(&mut self, draw: &mut Draw) {
         let plain = [
-            (Attribute::Colour, 900, 500),
-            (Attribute::Material, 900, 650),
-            (Attribute::Audience, 700, 550),
-            (Attribute::Purpose, 650, 650),
-            (Attribute::Size, 850, 450),
-            (Attribute::Design, 950, 500),
-            (Attribute::Brand, 500, 150),
+            (Attribute::Colour, 900, 600),
+            (Attribute::Material, 900, 700),
+            (Attribute::Audience, 700, 600),
+            (Attribute::Purpose, 650, 700),
+            (Attribute::Size, 850, 550),
+            (Attribute::Design, 950, 650),
+            (Attribute::Brand, 500, 250),
         ];
-        let title_care = [100, 75, 50][draw.weighted(&[700, 200, 100])];
+        let title_care = [100, 80, 60][draw.weighted(&[820, 110, 70])];
         // some sellers fill in one bullet point in three, some none at all
-        let care = [100, 60, 25, 0][draw.weighted(&[500, 200, 200, 100])];
+        let care = [100, 60, 25, 0][draw.weighted(&[600, 170, 140, 90])];
         self.bulleted = care > 0;
         for (attribute, title, bullets) in plain {
             if draw.chance(title * title_care / 100) {
@@ -153,7 +153,7 @@ impl Product {
             if draw.chance(700 * title_care / 100) {
                 self.in_title.add(Attribute::Feature(feature));
             }
-            if draw.chance(700 * care / 100) {
+            if draw.chance(800 * care / 100) {
                 self.in_bullets.add(Attribute::Feature(feature));
             }
         }
@@ -206,22 +206,25 @@ impl Product {
     }
 }
 
-/// Returns the product code of a number: ten characters, different for every number below 2^28.
+/// Digits of product codes.
+const CODE_DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Returns the product code of a number: ten characters, different for every number below 2^29.
 ///
 /// One in ten is a nine-digit number after a zero, as book numbers are; the others are `B` and nine digits or letters.
 pub(crate) fn product_code(seed: u64, number: u32) -> String {
-    let key = scramble(seed, 48, 0x5eed) | seed << 48;
     let (head, base, mixed) = if number.is_multiple_of(10) {
         // 2^29 < 10^9
-        ('0', 10, scramble(u64::from(number), 29, key))
+        ('0', 10, scramble(u64::from(number), 29, seed))
     } else {
         // 2^46 < 36^9
-        ('B', 36, scramble(u64::from(number), 46, key))
+        ('B', 36, scramble(u64::from(number), 46, seed))
     };
     let mut code = [b'0'; 9];
     let mut left = mixed;
     for place in code.iter_mut().rev() {
-        *place = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[(left % base) as usize];
+        let digit = usize::try_from(left % base).expect("a remainder of 36 is an index");
+        *place = CODE_DIGITS[digit];
         left /= base;
     }
     std::iter::once(head)

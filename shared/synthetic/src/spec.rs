@@ -110,6 +110,7 @@ impl CatalogueSpec {
 impl Default for CatalogueSpec {
     /// Returns the catalogue at the scale of the published experiment: 20,000 products and 2,000 queries.
     fn default() -> Self {
-        Self::new(Self::DEFAULT_SEED, 20_000, 2_000).expect("the default sizes are within the limits")
+        Self::new(Self::DEFAULT_SEED, 20_000, 2_000)
+            .expect("the default sizes are within the limits")
     }
 }

@@ -46,19 +46,37 @@ impl Writer<'_> {
     fn title(&mut self) -> String {
         let product = self.product;
         let mut parts: Vec<String> = Vec::new();
-        let before = [Attribute::Brand, Attribute::Design, Attribute::Colour, Attribute::Material];
+        let before = [
+            Attribute::Brand,
+            Attribute::Design,
+            Attribute::Colour,
+            Attribute::Material,
+        ];
         let shown = |attribute: &Attribute| product.in_title.has(*attribute);
-        parts.extend(before.iter().filter(|a| shown(a)).map(|&a| product.words(a)));
-        if self.draw.chance(350) {
+        parts.extend(
+            before
+                .iter()
+                .filter(|a| shown(a))
+                .map(|&a| product.words(a)),
+        );
+        if self.draw.chance(220) {
             let adjective = (*self.draw.pick(&ADJECTIVES)).to_owned();
             let place = self.draw.index(parts.len() + 1);
             parts.insert(place, adjective);
         }
         let names = words::kind_name(product.kind);
-        let name = if product.other_name { names.other } else { names.usual };
+        let name = if product.other_name {
+            names.other
+        } else {
+            names.usual
+        };
         let plural = self.draw.chance(300);
         if !product.nameless {
-            parts.push(if plural { plural_of(name) } else { name.to_owned() });
+            parts.push(if plural {
+                plural_of(name)
+            } else {
+                name.to_owned()
+            });
         }
         let mut joint = "with";
         for feature in product.feature_numbers().map(Attribute::Feature) {
@@ -77,15 +95,25 @@ impl Writer<'_> {
         }
         if product.in_title.has(Attribute::Size) {
             let size = product.words(Attribute::Size);
-            let place = if self.draw.chance(300) { 0 } else { parts.len() };
+            let place = if self.draw.chance(300) {
+                0
+            } else {
+                parts.len()
+            };
             parts.insert(place, size);
         }
-        if self.draw.chance(250) {
+        if self.draw.chance(150) {
             parts.push(self.model_number());
         }
         // some sellers list what else people might search for
-        for _ in 0..[0, 1, 3, 6][self.draw.weighted(&[650, 200, 100, 50])] {
-            let pattern = *self.draw.pick(&["{adj} {other}", "{tint} {stuff}", "{adj} gift for {folk}", "{adj}", "{adj} {adj}"]);
+        for _ in 0..[0, 1, 3, 6][self.draw.weighted(&[800, 130, 50, 20])] {
+            let pattern = *self.draw.pick(&[
+                "{adj} {other}",
+                "{tint} {stuff}",
+                "{adj} gift for {folk}",
+                "{adj}",
+                "{adj} {adj}",
+            ]);
             parts.push(self.fill(pattern, None));
         }
         capitals(&parts.join(" "))
@@ -119,7 +147,7 @@ impl Writer<'_> {
         if self.draw.chance(200) {
             lines.push(format!("no {}", self.lacking()));
         }
-        for _ in 0..1 + self.draw.below(3) {
+        for _ in 0..=self.draw.below(3) {
             let pattern = *self.draw.pick(&LEAD_INS);
             lines.push(self.fill(pattern, None));
         }
@@ -136,7 +164,7 @@ impl Writer<'_> {
     fn description(&mut self) -> String {
         let opening = *self.draw.pick(&DESCRIPTIONS);
         let mut sentences = vec![self.fill(opening, None)];
-        for _ in 0..1 + self.draw.below(8) {
+        for _ in 0..=self.draw.below(8) {
             let pattern = *self.draw.pick(&STORIES);
             sentences.push(self.fill(pattern, None));
         }
@@ -190,7 +218,11 @@ impl Writer<'_> {
         let list: &[&'static str] = match slot {
             "kind" => {
                 let names = words::kind_name(self.product.kind);
-                return if self.draw.chance(200) { names.other } else { names.usual };
+                return if self.draw.chance(200) {
+                    names.other
+                } else {
+                    names.usual
+                };
             }
             "other" => return self.world.other_kind_name(&mut self.draw),
             "adj" => &ADJECTIVES,
@@ -206,7 +238,10 @@ impl Writer<'_> {
     /// Returns a part that the product does not have.
     fn lacking(&mut self) -> &'static str {
         let product = self.product;
-        let lacked: Vec<u8> = (0..).take(product.department().features.len()).filter(|&f| !product.has_feature(f)).collect();
+        let lacked: Vec<u8> = (0..)
+            .take(product.department().features.len())
+            .filter(|&f| !product.has_feature(f))
+            .collect();
         product.department().features[usize::from(*self.draw.pick(&lacked))]
     }
 }
@@ -214,7 +249,9 @@ impl Writer<'_> {
 /// Returns the plural of the last word.
 pub(crate) fn plural_of(name: &str) -> String {
     let sibilant = ["s", "x", "ch", "sh"].iter().any(|end| name.ends_with(end));
-    let stem = name.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    let stem = name
+        .strip_suffix('y')
+        .filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
     match stem {
         _ if name.ends_with('s') => name.to_owned(),
         _ if sibilant => format!("{name}es"),
@@ -227,7 +264,11 @@ pub(crate) fn plural_of(name: &str) -> String {
 fn capitals(text: &str) -> String {
     let mut start = true;
     let capital = |letter: char| {
-        let written = if start { letter.to_ascii_uppercase() } else { letter };
+        let written = if start {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        };
         start = letter == ' ';
         written
     };
@@ -247,7 +288,14 @@ mod tests {
 
     #[test]
     fn plurals_are_english_enough() {
-        let pairs = [("belt", "belts"), ("lunch box", "lunch boxes"), ("couch", "couches"), ("leggings", "leggings"), ("bird aviary", "bird aviaries"), ("floor tray", "floor trays")];
+        let pairs = [
+            ("belt", "belts"),
+            ("lunch box", "lunch boxes"),
+            ("couch", "couches"),
+            ("leggings", "leggings"),
+            ("bird aviary", "bird aviaries"),
+            ("floor tray", "floor trays"),
+        ];
         for (one, many) in pairs {
             assert_eq!(plural_of(one), many);
         }
@@ -256,11 +304,21 @@ mod tests {
     #[test]
     fn patterns_name_only_slots_that_exist() {
         let known = [
-            "kind", "colour", "material", "feature", "audience", "purpose", "size", "design", "brand", "other", "tint", "stuff", "part", "folk", "job", "adj",
+            "kind", "colour", "material", "feature", "audience", "purpose", "size", "design",
+            "brand", "other", "tint", "stuff", "part", "folk", "job", "adj",
         ];
-        let patterns = BULLETS.iter().flatten().chain(&LEAD_INS).chain(&STORIES).chain(&DESCRIPTIONS);
+        let patterns = BULLETS
+            .iter()
+            .flatten()
+            .chain(&LEAD_INS)
+            .chain(&STORIES)
+            .chain(&DESCRIPTIONS);
         for pattern in patterns {
-            assert_eq!(pattern.matches('{').count(), pattern.matches('}').count(), "{pattern}");
+            assert_eq!(
+                pattern.matches('{').count(),
+                pattern.matches('}').count(),
+                "{pattern}"
+            );
             for slot in pattern.split(['{', '}']).skip(1).step_by(2) {
                 assert!(known.contains(&slot), "{pattern}");
             }

@@ -55,7 +55,10 @@ impl Truth {
 
     /// Returns the number of pairs of grade 1 or more.
     pub fn relevant_pairs(&self) -> usize {
-        self.queries.iter().map(|relevant| relevant.rows.len()).sum()
+        self.queries
+            .iter()
+            .map(|relevant| relevant.rows.len())
+            .sum()
     }
 
     /// Returns the pairs of grade 1 or more as judgments of the queries and documents they were generated with.

@@ -37,6 +37,9 @@ pub(crate) struct Wording {
     pub(crate) columns: BTreeMap<String, String>,
 }
 
+/// Words that turn a query around: noise leaves them legible.
+const NEGATIONS: [&str; 3] = ["without", "not", "no"];
+
 /// Words and what hurried people make of them.
 const SHORT_FORMS: [(&str, &str); 18] = [
     ("without", "w/o"),
@@ -61,7 +64,7 @@ const SHORT_FORMS: [(&str, &str); 18] = [
 
 /// Words the query with noise, negation and order drawn.
 pub(crate) fn word(intent: &Intent, draw: &mut Draw) -> Wording {
-    let noise = match draw.weighted(&[690, 95, 125, 90]) {
+    let noise = match draw.weighted(&[630, 100, 170, 100]) {
         0 => Noise::None,
         1 => Noise::Punctuation,
         2 => Noise::Misspelt,
@@ -70,12 +73,17 @@ pub(crate) fn word(intent: &Intent, draw: &mut Draw) -> Wording {
     let negation = negation_word(intent, draw);
     let mut text = plain_text(intent, noise, draw);
     if let (Some(word), Some(unwanted)) = (negation, intent.unwanted_words()) {
-        text.push_str(&format!(" {word} {unwanted}"));
+        text = format!("{text} {word} {unwanted}");
     }
     let text = match noise {
         Noise::None => text,
         Noise::Punctuation => punctuate(&text, draw),
-        Noise::Misspelt => misspell(&text, draw),
+        Noise::Misspelt => match draw.weighted(&[25, 25, 20, 30]) {
+            0 => misspell(&text, Spared::AllButOne, draw),
+            1 => run_together(&text, draw),
+            2 => misspell(&text, Spared::One, draw),
+            _ => misspell(&text, Spared::None, draw),
+        },
         Noise::Abbreviated => abbreviate(&text),
     };
     let sized = intent.wanted.contains(&Attribute::Size);
@@ -99,7 +107,9 @@ pub(crate) fn word(intent: &Intent, draw: &mut Draw) -> Wording {
     ];
     Wording {
         text,
-        columns: columns.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        columns: columns
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
     }
 }
 
@@ -114,8 +124,16 @@ fn negation_word(intent: &Intent, draw: &mut Draw) -> Option<&'static str> {
 /// Returns kind and wanted attributes in one of the usual orders.
 fn plain_text(intent: &Intent, noise: Noise, draw: &mut Draw) -> String {
     let names = words::kind_name(intent.target.kind);
-    let name = if draw.chance(110) { names.other } else { names.usual };
-    let kind = if draw.chance(180) { plural_of(name) } else { name.to_owned() };
+    let name = if draw.chance(190) {
+        names.other
+    } else {
+        names.usual
+    };
+    let kind = if draw.chance(150) {
+        plural_of(name)
+    } else {
+        name.to_owned()
+    };
     let mut before = Vec::new();
     let mut after = Vec::new();
     for &attribute in &intent.wanted {
@@ -148,10 +166,13 @@ fn plain_text(intent: &Intent, noise: Noise, draw: &mut Draw) -> String {
 /// Puts a sign in front, as in `!awnmower tires`, `# 2 pencils`, `#1 rated`, `+dark chocolate` and `$13 bb guns`.
 fn punctuate(text: &str, draw: &mut Draw) -> String {
     match draw.weighted(&[35, 15, 15, 20, 15]) {
-        0 => text.chars().skip(1).fold("!".to_owned(), |mut kept, letter| {
-            kept.push(letter);
-            kept
-        }),
+        0 => text
+            .chars()
+            .skip(1)
+            .fold("!".to_owned(), |mut kept, letter| {
+                kept.push(letter);
+                kept
+            }),
         1 => format!("# {} {text}", 1 + draw.below(4)),
         2 => format!("#1 rated {text}"),
         3 => format!("+{text}"),
@@ -159,31 +180,72 @@ fn punctuate(text: &str, draw: &mut Draw) -> String {
     }
 }
 
-/// Misspells one of the longer words: a letter is left out, doubled or swapped with the next, or a vowel is wrong.
-fn misspell(text: &str, draw: &mut Draw) -> String {
-    let mut typed: Vec<Vec<char>> = text.split(' ').map(|word| word.chars().collect()).collect();
-    let negation = typed.iter().position(|word| word.iter().collect::<String>() == "without");
-    let long: Vec<usize> = (0..typed.len())
-        .filter(|&place| typed[place].len() >= 4 && Some(place) != negation)
+/// Which of the longer words are spelt right.
+#[derive(Debug, Clone, Copy)]
+enum Spared {
+    AllButOne,
+    One,
+    None,
+}
+
+/// Misspells longer words, at least one of them, but no negation.
+fn misspell(text: &str, spared: Spared, draw: &mut Draw) -> String {
+    let mut typed: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    let mut long: Vec<usize> = (0..typed.len())
+        .filter(|&place| typed[place].len() >= 4 && !NEGATIONS.contains(&typed[place].as_str()))
         .collect();
-    if long.is_empty() {
-        return text.to_owned();
+    draw.shuffle(&mut long);
+    let count = match spared {
+        Spared::AllButOne => 1,
+        Spared::One => long.len().saturating_sub(1),
+        Spared::None => long.len(),
+    };
+    for &place in long.iter().take(count.max(1)) {
+        typed[place] = misspell_word(&typed[place], draw);
     }
-    let word = &mut typed[*draw.pick(&long)];
-    let place = 1 + draw.index(word.len() - 2);
+    typed.join(" ")
+}
+
+/// Misspells a word of four letters or more inside: a letter is left out, doubled or swapped with the next, or a vowel
+/// is wrong.
+fn misspell_word(word: &str, draw: &mut Draw) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    let place = 1 + draw.index(letters.len() - 2);
     match draw.weighted(&[35, 20, 25, 20]) {
         0 => {
-            word.remove(place);
+            letters.remove(place);
         }
-        1 => word.insert(place, word[place]),
-        2 if word[place] != word[place + 1] => word.swap(place, place + 1),
+        1 => letters.insert(place, letters[place]),
+        2 if letters[place] != letters[place + 1] => letters.swap(place, place + 1),
         _ => {
             let vowel = *draw.pick(&['a', 'e', 'i', 'o', 'u']);
-            word[place] = if word[place] == vowel { 'y' } else { vowel };
+            letters[place] = if letters[place] == vowel { 'y' } else { vowel };
         }
     }
-    let typed: Vec<String> = typed.into_iter().map(|word| word.into_iter().collect()).collect();
-    typed.join(" ")
+    letters.into_iter().collect()
+}
+
+/// Leaves out the space between two words, but not beside a negation; misspells when there is no other space.
+fn run_together(text: &str, draw: &mut Draw) -> String {
+    let typed: Vec<&str> = text.split(' ').collect();
+    let loose = |place: usize| {
+        !typed[place..place + 2]
+            .iter()
+            .any(|word| NEGATIONS.contains(word))
+    };
+    let places: Vec<usize> = (0..typed.len() - 1).filter(|&place| loose(place)).collect();
+    if places.is_empty() {
+        return misspell(text, Spared::AllButOne, draw);
+    }
+    let joined = *draw.pick(&places);
+    let mut text = String::with_capacity(text.len());
+    for (place, word) in typed.iter().enumerate() {
+        text.push_str(word);
+        if place != joined && place + 1 < typed.len() {
+            text.push(' ');
+        }
+    }
+    text
 }
 
 /// Shortens the words that have a short form, or the last word of five letters or more when none has.
@@ -210,7 +272,10 @@ mod tests {
 
     #[test]
     fn short_forms_replace_whole_words() {
-        assert_eq!(abbreviate("black belt without buckle"), "blk belt w/o buckle");
+        assert_eq!(
+            abbreviate("black belt without buckle"),
+            "blk belt w/o buckle"
+        );
         assert_eq!(abbreviate("blackboard"), "blac");
         assert_eq!(abbreviate("oak desk"), "oak desk");
     }
@@ -220,9 +285,12 @@ mod tests {
         for number in 0..500 {
             let mut draw = Draw::new(1, Purpose::Wording, number);
             let text = "lawnmower tires without rims";
-            let typed = misspell(text, &mut draw);
+            let typed = misspell(text, Spared::AllButOne, &mut draw);
             assert_ne!(typed, text);
-            let changed = text.split(' ').zip(typed.split(' ')).filter(|(a, b)| a != b);
+            let changed = text
+                .split(' ')
+                .zip(typed.split(' '))
+                .filter(|(a, b)| a != b);
             assert_eq!(changed.count(), 1, "{typed}");
             assert!(typed.contains("without"));
         }

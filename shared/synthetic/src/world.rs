@@ -7,10 +7,17 @@ use crate::words::{self, BRAND_NAMES, COLOURS, DESIGNS, KindName, SIZES};
 pub(crate) const FEATURES: usize = 12;
 /// Brands that sell in a department.
 const BRANDS_PER_DEPARTMENT: usize = 90;
-/// Brands of the whole catalogue.
-const BRANDS: u16 = 600;
+/// Most brands of a catalogue.
+const MOST_BRANDS: usize = 600;
+/// Products for each brand, so that a brand is as rare in a small catalogue as in the usual one.
+const PRODUCTS_PER_BRAND: u32 = 33;
 
-/// The frequencies of a seed. They do not depend on the size of the catalogue.
+/// Products for each kind in use, so that small catalogues are about as crowded as the usual one.
+const PRODUCTS_PER_KIND: u32 = 125;
+/// Fewest kinds in use.
+const FEWEST_KINDS: usize = 8;
+
+/// The frequencies of a seed.
 #[derive(Debug)]
 pub(crate) struct World {
     kinds: Vec<u16>,
@@ -25,15 +32,19 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Returns the frequencies of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Returns the frequencies of a seed for a catalogue of that many products.
+    pub(crate) fn new(seed: u64, products: u32) -> Self {
         let mut draw = Draw::new(seed, Purpose::World, 0);
         let kind_count = words::kind_count();
         let mut kinds: Vec<u16> = (0..).take(kind_count).collect();
         draw.shuffle(&mut kinds);
+        let in_use = (products / PRODUCTS_PER_KIND) as usize;
+        kinds.truncate(in_use.max(FEWEST_KINDS));
         let mut all_brands: Vec<u16> = (0..BRAND_NAMES).collect();
         draw.shuffle(&mut all_brands);
-        let mut chosen: Vec<u16> = all_brands.into_iter().take(usize::from(BRANDS)).collect();
+        let brand_count = (products / PRODUCTS_PER_BRAND) as usize;
+        let mut chosen = all_brands;
+        chosen.truncate(brand_count.clamp(BRANDS_PER_DEPARTMENT, MOST_BRANDS));
         let brands = (0..words::department_count())
             .map(|_| {
                 draw.shuffle(&mut chosen);
@@ -48,8 +59,8 @@ impl World {
             })
             .collect();
         Self {
+            kind_law: Zipf::new(kinds.len(), 25),
             kinds,
-            kind_law: Zipf::new(kind_count, 25),
             brands,
             brand_law: Zipf::new(BRANDS_PER_DEPARTMENT, 6),
             features,

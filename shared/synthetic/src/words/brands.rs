@@ -5,8 +5,8 @@ const STARTS: [&str; 24] = [
     "ost", "pir", "quo", "rud", "sel", "tam", "ulv", "wex", "yar", "cul", "bri",
 ];
 const MIDDLES: [&str; 16] = [
-    "a", "i", "o", "u", "ada", "eri", "ilo", "omu", "une", "ava", "iki", "ora", "upa", "esi", "any",
-    "obo",
+    "a", "i", "o", "u", "ada", "eri", "ilo", "omu", "une", "ava", "iki", "ora", "upa", "esi",
+    "any", "obo",
 ];
 const ENDS: [&str; 16] = [
     "dun", "ket", "mar", "lith", "nox", "pra", "rill", "sko", "tane", "vik", "wyn", "zor", "bram",
