@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use evalfarm_dataset::split::{SplitError, SplitManifest, SplitOptions, hash_order};
 use evalfarm_dataset::{Dataset, Manifest};
 use evalfarm_domain::{Digest, Fold, Grade, JobId, JobSettings, Measurement, Query, QueryId};
+use evalfarm_results::JobQuery;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::weights;
 use crate::sweep::{Judge, SplitSource, SweepFile};
 
 /// Number of the evaluation: what the same sweep over the same data gives. It is part of every job's identity and rises
@@ -52,19 +54,8 @@ pub struct Job {
     pub settings: JobSettings,
     /// What the dataset says of itself.
     pub manifest: Manifest,
-    /// Facts about the judgments of each fold's queries, for the limits of a verdict.
-    pub(crate) facts: BTreeMap<Fold, FoldFacts>,
-    /// The dataset's queries, for their weights and clusters.
-    pub(crate) queries: BTreeMap<QueryId, Query>,
-}
-
-/// What is known of a fold's judgments before anything is retrieved.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FoldFacts {
-    /// Relevant judgments a query.
-    pub(crate) relevant_per_query: f64,
-    /// Queries without a relevant judgment.
-    pub(crate) without_relevant: usize,
+    /// The dataset's queries, each with the number of its relevant judgments.
+    pub(crate) queries: BTreeMap<QueryId, (Query, u32)>,
 }
 
 /// What is written into a job's folder before its first row: a run that is resumed has to be of the same job.
@@ -101,10 +92,6 @@ impl Job {
                 .metrics
                 .measurement(&about.gains, about.relevant_from, about.top_grade);
         let relevant_from = measurement.relevant_from;
-        let facts = folds
-            .iter()
-            .map(|(&fold, ids)| (fold, fold_facts(ids, dataset, relevant_from)))
-            .collect();
         let settings = JobSettings {
             job: job_id(&sweep, about.fingerprint, &measurement, &folds),
             dataset: about.fingerprint,
@@ -112,16 +99,15 @@ impl Job {
             measurement,
             folds,
         };
-        let queries = dataset
-            .queries
-            .iter()
-            .map(|query| (query.id.clone(), query.clone()))
+        let relevant = |query: &Query| relevant(query, dataset, relevant_from);
+        let queries = dataset.queries.iter();
+        let queries = queries
+            .map(|query| (query.id.clone(), (query.clone(), relevant(query))))
             .collect();
         Ok(Self {
             sweep,
             settings,
             manifest: about.clone(),
-            facts,
             queries,
         })
     }
@@ -155,27 +141,20 @@ impl Job {
 
     /// Traffic weights of a fold's queries, in fold order; nothing when all are 1.
     pub(crate) fn weights(&self, fold: Fold) -> Option<Vec<f64>> {
-        let weights: Vec<f64> = self
-            .ids(fold)
-            .iter()
-            .map(|id| self.queries.get(id).map_or(1.0, |query| query.weight))
-            .collect();
-        let alike = weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq());
-        (!alike).then_some(weights)
+        let ids = self.ids(fold).iter();
+        weights(ids.filter_map(|id| self.queries.get(id)).map(|one| &one.0))
     }
 
-    /// Cluster of each of a fold's queries, in fold order; nothing when each query is alone.
-    pub(crate) fn clusters(&self, fold: Fold) -> Option<Vec<String>> {
-        let cluster = |id: &QueryId| self.queries.get(id).and_then(|query| query.cluster.clone());
-        let ids = self.ids(fold);
-        ids.iter().any(|id| cluster(id).is_some()).then(|| {
-            // A query without a cluster is its own; the two kinds of names cannot meet.
-            let named = |id: &QueryId| match cluster(id) {
-                Some(name) => format!("cluster {name}"),
-                None => format!("query {id}"),
-            };
-            ids.iter().map(named).collect()
-        })
+    /// The queries of a fold with what judging needs to know of them, in fold order.
+    pub(crate) fn queries(&self, fold: Fold) -> Vec<JobQuery> {
+        let ids = self.ids(fold).iter();
+        ids.filter_map(|id| self.queries.get(id))
+            .map(|(query, relevant)| JobQuery {
+                fold,
+                query: query.clone(),
+                relevant: *relevant,
+            })
+            .collect()
     }
 
     /// The query ids of a fold; none when the job does not use the fold.
@@ -280,21 +259,14 @@ fn folds(sweep: &SweepFile, dataset: &Dataset) -> Result<BTreeMap<Fold, Vec<Quer
     Ok(BTreeMap::from([Fold::Train, Fold::Holdout].map(sorted)))
 }
 
-fn fold_facts(ids: &[QueryId], dataset: &Dataset, relevant_from: Grade) -> FoldFacts {
-    let relevant: Vec<usize> = ids
-        .iter()
-        .map(|id| {
-            let judged = dataset.judgments.query(id.as_str());
-            judged.map_or(0, |judged| {
-                judged
-                    .iter()
-                    .filter(|(_, grade)| *grade >= relevant_from)
-                    .count()
-            })
-        })
-        .collect();
-    FoldFacts {
-        relevant_per_query: relevant.iter().sum::<usize>() as f64 / ids.len().max(1) as f64,
-        without_relevant: relevant.iter().filter(|&&count| count == 0).count(),
-    }
+/// Returns the number of a query's judgments of at least this grade.
+fn relevant(query: &Query, dataset: &Dataset, relevant_from: Grade) -> u32 {
+    let judged = dataset.judgments.query(query.id.as_str());
+    let relevant = judged.map_or(0, |judged| {
+        judged
+            .iter()
+            .filter(|(_, grade)| *grade >= relevant_from)
+            .count()
+    });
+    u32::try_from(relevant).unwrap_or(u32::MAX)
 }

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalfarm_domain::{CandidateId, Digest, Fold};
-use evalfarm_gate::{
-    Context, Evidence, EvidenceParts, FamilyJudgement, GatePolicy, JudgedMetric, Judgement,
-    judge_all,
-};
-use evalfarm_results::CandidateRow;
+use evalfarm_gate::{FamilyJudgement, GatePolicy, Judgement, Side, judge_all};
+use evalfarm_results::{CandidateRow, CondensedRow};
 
 use crate::error::RunError;
+use crate::evidence::{About, evidence};
+use crate::holes::unjudged;
 use crate::job::{EVALUATION, Job, ids_digest};
 use crate::looks::{EarlierLooks, Look, record};
 use crate::measured::Measured;
@@ -30,22 +29,56 @@ pub(crate) struct Judged<'a> {
     pub(crate) summaries: &'a Summaries,
 }
 
-/// Judges the finalists and counts the look at the holdout.
-pub(crate) fn judge(judged: &Judged<'_>, ledger: &Path) -> Result<VerdictRecord, RunError> {
+impl Judged<'_> {
+    /// The candidates that are judged as one family. Nothing beat the baseline: it stands against itself, which no gate
+    /// promotes.
+    fn family(&self) -> &[Measured] {
+        match self.finalists.get(1..) {
+            None | Some([]) => &self.finalists[..1],
+            Some(family) => family,
+        }
+    }
+
+    /// Judges the family with what is known of the lists' unjudged hits so far.
+    pub(crate) fn judge_family(
+        &self,
+        earlier: Option<EarlierLooks>,
+        condensed: &[CondensedRow],
+    ) -> Result<FamilyJudgement, RunError> {
+        let job = self.job;
+        let fold = job.judged_fold();
+        let metrics = &job.settings.measurement.metrics;
+        let baseline = &self.finalists[0].side;
+        let family: Vec<Side> = self.family().iter().map(|one| one.side.clone()).collect();
+        let ids: Vec<CandidateId> = family.iter().map(|side| side.id.clone()).collect();
+        let queries = job.queries(fold);
+        let unjudged = unjudged(condensed, &baseline.id, &ids, metrics, job.ids(fold));
+        let about = About {
+            queries: &queries,
+            metrics,
+            gains: job.settings.measurement.gains.to_string(),
+            synthetic: job.manifest.synthetic,
+            earlier,
+            notes: Vec::new(),
+        };
+        let evidence = evidence(&about, baseline, family, unjudged).map_err(RunError::Evidence)?;
+        judge_all(&job.sweep.policy, &evidence).map_err(RunError::Evidence)
+    }
+}
+
+/// Writes the record of a judged family.
+pub(crate) fn record_of(
+    judged: &Judged<'_>,
+    earlier_looks: Option<EarlierLooks>,
+    family: FamilyJudgement,
+) -> Result<VerdictRecord, RunError> {
     let job = judged.job;
     let baseline = &judged.finalists[0];
-    // Nothing beat the baseline: it stands against itself, which no gate promotes.
-    let family = match judged.finalists.get(1..) {
-        None | Some([]) => std::slice::from_ref(baseline),
-        Some(family) => family,
-    };
-    let earlier_looks = looks(judged, family, ledger)?;
-    let evidence = evidence(judged, family, earlier_looks)?;
     let FamilyJudgement {
         verdict: _,
         leader,
         judgements,
-    } = judge_all(&job.sweep.policy, &evidence).map_err(RunError::Evidence)?;
+    } = family;
     let (leading, others): (Vec<Judgement>, Vec<Judgement>) = judgements
         .into_iter()
         .partition(|judgement| judgement.candidate == leader);
@@ -53,7 +86,7 @@ pub(crate) fn judge(judged: &Judged<'_>, ledger: &Path) -> Result<VerdictRecord,
         .into_iter()
         .next()
         .ok_or(RunError::NothingEvaluated)?;
-    let measured = family.iter().find(|one| one.side.id == leader);
+    let measured = judged.family().iter().find(|one| one.side.id == leader);
     let changed_queries = measured.unwrap_or(baseline).changes(baseline);
     Ok(VerdictRecord {
         schema_version: VERDICT_SCHEMA,
@@ -84,19 +117,16 @@ pub(crate) fn judge(judged: &Judged<'_>, ledger: &Path) -> Result<VerdictRecord,
         family: leading.family,
         limits: leading.limits,
         metrics: leading.metrics,
+        slices: leading.slices,
         criteria: leading.criteria,
         policy: leading.policy,
     })
 }
 
 /// Records the look at the holdout; a job without one, or without a winner, does not look.
-fn looks(
-    judged: &Judged<'_>,
-    family: &[Measured],
-    ledger: &Path,
-) -> Result<Option<EarlierLooks>, RunError> {
+pub(crate) fn looks(judged: &Judged<'_>, ledger: &Path) -> Result<Option<EarlierLooks>, RunError> {
     let job = judged.job;
-    let winner = &family[0].side.id;
+    let winner = &judged.family()[0].side.id;
     if job.sweep.judge != Judge::WinnerOnHoldout || *winner == judged.finalists[0].side.id {
         return Ok(None);
     }
@@ -120,66 +150,9 @@ fn looks(
 fn question(policy: &GatePolicy) -> Result<Vec<u8>, RunError> {
     let mut form = serde_json::to_value(policy).map_err(RunError::Json)?;
     if let Some(keys) = form.as_object_mut() {
-        keys.retain(|key, _| key != "seed" && key != "resamples");
+        keys.retain(|key, _| !["seed", "resamples", "max_resamples"].contains(&key.as_str()));
     }
     serde_json::to_vec(&form).map_err(RunError::Json)
-}
-
-fn evidence(
-    judged: &Judged<'_>,
-    family: &[Measured],
-    earlier: Option<EarlierLooks>,
-) -> Result<Evidence, RunError> {
-    let job = judged.job;
-    let fold = job.judged_fold();
-    let facts = job.facts[&fold];
-    let mut notes = Vec::new();
-    if facts.without_relevant > 0 {
-        notes.push(format!(
-            "{} of {} queries have no relevant judgment and count as 0 for every candidate",
-            facts.without_relevant,
-            job.ids(fold).len(),
-        ));
-    }
-    let weights = job.weights(fold);
-    if weights.is_some() {
-        notes.push(
-            "each query counts by its weight here, and once in the means of candidates.parquet"
-                .to_owned(),
-        );
-    }
-    if family[0].side.id == judged.finalists[0].side.id {
-        notes.push("no candidate was better than the baseline on the train queries".to_owned());
-    }
-    if let Some(earlier) = earlier.filter(|earlier| earlier.same_holdout > 0) {
-        notes.push(format!(
-            "other jobs have looked at this holdout {} times before, {} of them at this very comparison",
-            earlier.same_holdout, earlier.same_hypothesis,
-        ));
-    }
-    Evidence::new(EvidenceParts {
-        queries: job.ids(fold).to_vec(),
-        metrics: job
-            .settings
-            .measurement
-            .metrics
-            .iter()
-            .map(|&metric| JudgedMetric::from(metric))
-            .collect(),
-        baseline: judged.finalists[0].side.clone(),
-        candidates: family.iter().map(|one| one.side.clone()).collect(),
-        weights,
-        clusters: job.clusters(fold),
-        context: Context {
-            gains: Some(job.settings.measurement.gains.to_string()),
-            relevant_per_query: Some(facts.relevant_per_query),
-            synthetic: job.manifest.synthetic,
-            looks: earlier.map_or(0, |earlier| earlier.same_hypothesis + 1),
-            notes,
-            ..Context::default()
-        },
-    })
-    .map_err(RunError::Evidence)
 }
 
 fn provenance(job: &Job) -> Provenance {

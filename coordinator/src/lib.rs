@@ -4,6 +4,8 @@
 //! knows of either, workers have measured.
 
 mod error;
+mod evidence;
+mod holes;
 mod job;
 mod judging;
 mod looks;

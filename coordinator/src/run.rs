@@ -7,8 +7,9 @@ use evalfarm_domain::{Candidate, CandidateId, EvaluateTask, ExamineTask, Fold, T
 use evalfarm_results::{Finished, JobFolder, RowsView, Wanted};
 
 use crate::error::RunError;
+use crate::holes::{judge_next, to_examine};
 use crate::job::Job;
-use crate::judging::{Judged, judge};
+use crate::judging::{Judged, looks, record_of};
 use crate::measured::Measured;
 use crate::plan::{plan, ranges};
 use crate::seams::{Progress, Workers};
@@ -43,6 +44,16 @@ pub struct Surroundings<'a> {
 /// Tasks whose rows the folder has are not evaluated again; a folder without any is a first run.
 pub fn run(job: &Job, around: &Surroundings<'_>) -> Result<VerdictRecord, RunError> {
     let mut driver = Driver::new(job, around)?;
+    let queries: Vec<_> = job
+        .settings
+        .folds
+        .keys()
+        .flat_map(|&fold| job.queries(fold))
+        .collect();
+    around
+        .folder
+        .write_queries(&queries)
+        .map_err(RunError::Results)?;
     let mut summaries = Summaries::default();
     let selection = job.sweep.judge.selection_fold();
     let fold = Fold::from(selection);
@@ -94,8 +105,7 @@ pub fn run(job: &Job, around: &Surroundings<'_>) -> Result<VerdictRecord, RunErr
         finalists,
         summaries: &summaries,
     };
-    let record = judge(&judged, around.ledger)?;
-    driver.examine(&[&record.baseline.configuration, &record.best.configuration])?;
+    let record = conclude(&driver, &judged)?;
     around
         .folder
         .write_candidates(&job.settings.measurement.metrics, &judged.candidate_rows())
@@ -106,6 +116,31 @@ pub fn run(job: &Job, around: &Surroundings<'_>) -> Result<VerdictRecord, RunErr
         .write_verdict(&json)
         .map_err(RunError::Results)?;
     Ok(record)
+}
+
+/// Judges, has the lists of those examined whose verdict could hang on unjudged hits, and judges again with what was found.
+fn conclude(driver: &Driver<'_>, judged: &Judged<'_>) -> Result<VerdictRecord, RunError> {
+    let (job, folder) = (driver.job, driver.around.folder);
+    let earlier = looks(judged, driver.around.ledger)?;
+    let first = judged.judge_family(earlier, &[])?;
+    let baseline = &judged.finalists[0].side.id;
+    let examined = std::iter::once(baseline.clone()).chain(to_examine(&first));
+    let visits = judged.sweep.visits();
+    let candidates: Vec<&Candidate> = examined
+        .filter_map(|id| visits.iter().find(|visit| visit.id == id))
+        .map(|visit| &visit.configuration.candidate)
+        .collect();
+    driver.examine(&candidates)?;
+    let metrics = &job.settings.measurement.metrics;
+    let condensed = folder.condensed(metrics).map_err(RunError::Results)?;
+    let family = judged.judge_family(earlier, &condensed)?;
+    let queries = job.queries(job.judged_fold());
+    let queries: Vec<_> = queries.into_iter().map(|query| query.query).collect();
+    let rows = folder.unjudged().map_err(RunError::Results)?;
+    folder
+        .write_judge_next(&judge_next(&rows, &family.leader, &queries))
+        .map_err(RunError::Results)?;
+    record_of(judged, earlier, family)
 }
 
 struct Driver<'a> {
@@ -194,7 +229,8 @@ impl<'a> Driver<'a> {
             .collect())
     }
 
-    /// Has the hits of baseline and finalist written, and where the relevant documents are, on every fold.
+    /// Has the hits of baseline and finalists written, where the relevant documents are, and what unjudged hits may hide, on
+    /// every fold.
     fn examine(&self, candidates: &[&Candidate]) -> Result<(), RunError> {
         let mut candidates: Vec<Candidate> = candidates.iter().copied().cloned().collect();
         candidates.dedup();
@@ -232,7 +268,7 @@ impl<'a> Driver<'a> {
             |task: &ExamineTask| u64::from(task.query_count) * task.candidates.len() as u64;
         let progress = self.around.progress;
         progress.begin(
-            "hits of baseline and finalist",
+            "hits of baseline and finalists",
             tasks.iter().map(evaluations).sum(),
         );
         let outcome = self
@@ -243,17 +279,25 @@ impl<'a> Driver<'a> {
         outcome.map_err(RunError::Workers)
     }
 
-    /// Returns the tasks whose hits or ranks are not there, or not whole.
+    /// Returns the tasks of which something is not there, or not whole.
     fn unexamined(&self, mut tasks: Vec<ExamineTask>) -> Result<Vec<ExamineTask>, RunError> {
         let folder = self.around.folder;
         let hits = folder.finished_hits().map_err(RunError::Results)?;
         let relevant = folder.finished_relevant().map_err(RunError::Results)?;
-        for finished in [&hits, &relevant] {
+        let metrics = &self.job.settings.measurement.metrics;
+        let condensed = folder
+            .finished_condensed(metrics)
+            .map_err(RunError::Results)?;
+        let unjudged = folder.finished_unjudged().map_err(RunError::Results)?;
+        let kinds = [&hits, &relevant, &condensed, &unjudged];
+        for finished in kinds {
             say_set_aside(finished, self.around.progress);
         }
         tasks.retain(|task| {
             let id = task.id();
-            !hits.tasks.contains_key(&id) || !relevant.tasks.contains_key(&id)
+            !kinds
+                .iter()
+                .all(|finished| finished.tasks.contains_key(&id))
         });
         Ok(tasks)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evalfarm_domain::{Candidate, CandidateId, Digest, Fold, Gains, Grade, JobId, Metric};
 use evalfarm_gate::{
     Coverage, CriterionResult, Family, GatePolicy, Judgement, Limit, MetricJudgement, Reason,
-    SideCounts, Verdict,
+    SideCounts, SliceJudgement, Verdict,
 };
 use serde::Serialize;
 
@@ -44,6 +44,9 @@ pub struct VerdictRecord {
     pub limits: Vec<Limit>,
     /// One entry for each metric of the job, the primary first.
     pub metrics: Vec<MetricJudgement>,
+    /// The primary in each slice of the policy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<SliceJudgement>,
     /// Every criterion in the order of decision.
     pub criteria: Vec<CriterionResult>,
     /// What a winner's train values promised and the holdout kept; absent when the job does not select.

@@ -17,8 +17,6 @@ pub struct RawGatePolicy {
     pub primary: Option<String>,
     /// Metrics that must not be harmed; the other quality metrics of the job.
     pub guards: Option<Vec<String>>,
-    /// Which way other columns than metrics are better; `higher`.
-    pub directions: Option<BTreeMap<String, Direction>>,
     /// Level of every test, greater than 0 and at most .5; .05.
     pub alpha: Option<f64>,
     /// `bh`, `holm` or `max_t`; `bh` over the metrics of one candidate, `max_t` over several candidates.
@@ -33,6 +31,8 @@ pub struct RawGatePolicy {
     pub interval: Option<IntervalMethod>,
     /// Confidence of every interval; .95.
     pub confidence: Option<f64>,
+    /// Which way other columns than metrics are better; `higher`.
+    pub directions: Option<BTreeMap<String, Direction>>,
     /// Queries below which nothing is decided; 20.
     pub min_queries: Option<usize>,
     /// Queries on which the primary has to have changed; 0.

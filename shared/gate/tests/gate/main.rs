@@ -6,6 +6,7 @@
 )]
 
 mod cases;
+mod documentation;
 mod order_of_decision;
 mod policy;
 mod published;
