@@ -1,12 +1,10 @@
 //! Permutation of whole clusters between two arms.
 
-use rand::RngCore;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::grid::{RELATIVE_TOLERANCE, ceil_log2, power_of_two};
+use crate::random::{below, stream};
 use crate::two_sample::{Arm, Better, OutcomeScale, TwoSample};
 use crate::{Confidence, PValue, Resamples, Share, ShareInterval};
 
@@ -144,10 +142,9 @@ impl TwoSample {
         if arms.iter().any(|&arm| self.counts(arm).clusters < 2) {
             return (estimate(&whole), None);
         }
-        let root = ChaCha8Rng::seed_from_u64(resamples.seed);
         let mut effects: Vec<f64> = (0..resamples.count.get())
             .into_par_iter()
-            .map(|resample| estimate(&self.draw(&root, resample)))
+            .map(|resample| estimate(&self.draw(resamples.seed, resample)))
             .collect();
         let tail = (1.0 - f64::from(confidence)) / 2.0;
         let interval = ShareInterval {
@@ -158,9 +155,8 @@ impl TwoSample {
     }
 
     /// Draws as many clusters of each arm as it has, with replacement, and returns how often each came.
-    fn draw(&self, root: &ChaCha8Rng, resample: u32) -> Vec<u32> {
-        let mut stream = root.clone();
-        stream.set_stream(2 * u64::from(resample) + 1);
+    fn draw(&self, seed: u64, resample: u32) -> Vec<u32> {
+        let mut stream = stream(seed, 2 * u64::from(resample) + 1);
         let mut times = vec![0; self.clusters.len()];
         for arm in [Arm::Baseline, Arm::Candidate] {
             let members: Vec<usize> = (0..self.clusters.len())
@@ -241,12 +237,10 @@ fn permute(sums: &[i128], candidate: &[bool], tolerance: i128, resamples: Resamp
             bounds: (p, p),
         };
     }
-    let root = ChaCha8Rng::seed_from_u64(resamples.seed);
     let exceeding = (0..count)
         .into_par_iter()
         .map_init(Vec::new, |order, resample| {
-            let mut stream = root.clone();
-            stream.set_stream(2 * u64::from(resample));
+            let mut stream = stream(resamples.seed, 2 * u64::from(resample));
             order.clear();
             order.extend(0..sums.len());
             // The first steps of a shuffle choose the candidate's clusters.
@@ -319,10 +313,4 @@ fn whole(score: f64) -> i128 {
 /// Returns the least whole number that is not below a tolerance.
 fn whole_ceil(tolerance: f64) -> i128 {
     whole(tolerance.ceil())
-}
-
-/// Draws a whole number below `bound`; its bias is below bound/2^64.
-fn below(stream: &mut ChaCha8Rng, bound: usize) -> usize {
-    let wide = u128::from(stream.next_u64()) * bound as u128;
-    usize::try_from(wide >> 64).expect("the upper half of the product lies below the bound")
 }

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngCore;
 use serde::{Deserialize, Serialize};
 
+use crate::random::{below, stream};
 use crate::{Design, GridDifferences, GridError, PairedDifferences};
 
 /// How many resamples to draw, and from which seed.
@@ -63,21 +63,9 @@ impl ResamplingPlan {
         GridDifferences::new(differences, &self.design)
     }
 
-    /// Returns the generator whose streams the resamples read.
-    pub(crate) fn root(&self) -> ChaCha8Rng {
-        ChaCha8Rng::seed_from_u64(self.resamples.seed)
-    }
-
     /// Draws the signs of resample `resample` for the `active` units.
-    pub(crate) fn draw_signs(
-        &self,
-        root: &ChaCha8Rng,
-        resample: u32,
-        active: &[usize],
-        row: &mut [f64],
-    ) {
-        let mut stream = root.clone();
-        stream.set_stream(2 * u64::from(resample));
+    pub(crate) fn draw_signs(&self, resample: u32, active: &[usize], row: &mut [f64]) {
+        let mut stream = stream(self.resamples.seed, 2 * u64::from(resample));
         let words: Vec<u64> = (0..self.design.units().div_ceil(64))
             .map(|_| stream.next_u64())
             .collect();
@@ -87,25 +75,12 @@ impl ResamplingPlan {
     }
 
     /// Counts how often bootstrap resample `resample` draws each of the `active` units.
-    pub(crate) fn draw_counts(
-        &self,
-        root: &ChaCha8Rng,
-        resample: u32,
-        active: &[usize],
-        row: &mut [f64],
-    ) {
-        let mut stream = root.clone();
-        stream.set_stream(2 * u64::from(resample) + 1);
+    pub(crate) fn draw_counts(&self, resample: u32, active: &[usize], row: &mut [f64]) {
+        let mut stream = stream(self.resamples.seed, 2 * u64::from(resample) + 1);
         let units = self.design.units();
         let mut counts = vec![0_u32; units];
         for _ in 0..units {
-            let wide = u128::from(stream.next_u64()) * units as u128;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "the upper half of the product lies below units"
-            )]
-            let unit = (wide >> 64) as usize;
-            counts[unit] += 1;
+            counts[below(&mut stream, units)] += 1;
         }
         for (count, &unit) in row.iter_mut().zip(active) {
             *count = f64::from(counts[unit]);

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis, Slice};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::plan::{active_units, enumerate_signs};
@@ -100,7 +99,6 @@ impl<'a> Product<'a> {
         add: impl Fn(&mut T, ArrayView2<'_, f64>) + Sync + Send,
         merge: impl Fn(T, T) -> T + Sync + Send,
     ) -> T {
-        let root = self.plan.root();
         let blocks = (range.end - range.start).div_ceil(BLOCK);
         (0..blocks)
             .into_par_iter()
@@ -110,7 +108,7 @@ impl<'a> Product<'a> {
                     let first = range.start + block * BLOCK;
                     let size = BLOCK.min(range.end - first);
                     let mut scratch = scratch.unwrap_or_else(|| self.scratch(range.len()));
-                    add(&mut value, self.sums(&root, first, size, &mut scratch));
+                    add(&mut value, self.sums(first, size, &mut scratch));
                     (Some(scratch), value)
                 },
             )
@@ -127,13 +125,7 @@ impl<'a> Product<'a> {
     }
 
     /// Draws `size` resamples from `first` on and returns their sums.
-    fn sums<'s>(
-        &self,
-        root: &ChaCha8Rng,
-        first: u32,
-        size: u32,
-        scratch: &'s mut Scratch,
-    ) -> ArrayView2<'s, f64> {
+    fn sums<'s>(&self, first: u32, size: u32, scratch: &'s mut Scratch) -> ArrayView2<'s, f64> {
         let size = size as usize;
         for (resample, mut row) in (first..).zip(scratch.factors.rows_mut().into_iter().take(size))
         {
@@ -141,9 +133,9 @@ impl<'a> Product<'a> {
                 .as_slice_mut()
                 .expect("rows of a standard layout are contiguous");
             match self.factors {
-                Factors::Signs => self.plan.draw_signs(root, resample, &self.active, row),
+                Factors::Signs => self.plan.draw_signs(resample, &self.active, row),
                 Factors::AllSigns => enumerate_signs(resample, row),
-                Factors::Counts => self.plan.draw_counts(root, resample, &self.active, row),
+                Factors::Counts => self.plan.draw_counts(resample, &self.active, row),
             }
         }
         let factors = scratch.factors.slice_axis(Axis(0), Slice::from(..size));

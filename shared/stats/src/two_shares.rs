@@ -72,6 +72,10 @@ impl PairedShares {
     }
 
     /// Returns the exact upper bound on the share of cases that go from right to wrong.
+    ///
+    /// # Panics
+    ///
+    /// Never: the table has pairs.
     pub fn lost_at_most(self, confidence: Confidence) -> f64 {
         self.lost_share().upper_bound(confidence)
     }
@@ -90,6 +94,10 @@ impl PairedShares {
     /// p₁, p₂ the candidate's and the baseline's share, [l, u] their Wilson intervals, φ the correlation of the table with
     /// ½n taken from a positive ad − bc (not below 0), and 0 when a margin is empty. Source: Newcombe, *Improved confidence
     /// intervals for the difference between binomial proportions based on paired data*, 1998, method 10.
+    ///
+    /// # Panics
+    ///
+    /// Never: the table has pairs.
     pub fn newcombe(self, confidence: Confidence) -> ShareInterval {
         let n = self.pairs();
         let share = |successes| Share::new(successes, n).expect("a margin is part of the table");

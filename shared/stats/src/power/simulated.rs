@@ -1,11 +1,10 @@
 //! Simulated power of the sign-flip test, for data in which too few units changed for a normal approximation.
 
 use rand::RngCore;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
 use crate::power::PowerGoal;
+use crate::random::{below, stream};
 use crate::{Design, GridDifferences, PairedDifferences, Resamples, ResamplingPlan, Share};
 
 /// Halvings of the bracket of a detectable effect; leaves it to 0.1 % of the bracket.
@@ -43,27 +42,19 @@ impl PowerSimulation<'_> {
     /// Effects of the same simulation are planted in the same samples, so that power rises smoothly with the effect.
     pub fn power(&self, effect: f64, alpha: f64) -> Option<Share> {
         let changed = self.pilot.moved_to(effect)?;
-        let root = ChaCha8Rng::seed_from_u64(self.resamples.seed);
         let found = (0..self.simulations)
             .into_par_iter()
-            .filter(|&simulation| self.finds(&root, simulation, &changed, alpha))
+            .filter(|&simulation| self.finds(simulation, &changed, alpha))
             .count();
         Share::new(found as u64, u64::from(self.simulations)).ok()
     }
 
-    fn finds(&self, root: &ChaCha8Rng, simulation: u32, changed: &[f64], alpha: f64) -> bool {
-        let mut stream = root.clone();
-        stream.set_stream(u64::from(simulation));
-        let pilot_units = self.pilot.sums().len() as u128;
+    fn finds(&self, simulation: u32, changed: &[f64], alpha: f64) -> bool {
+        let mut stream = stream(self.resamples.seed, u64::from(simulation));
+        let pilot_units = self.pilot.sums().len();
         let sample: Vec<f64> = (0..self.units)
-            .filter_map(|_| {
-                let wide = u128::from(stream.next_u64()) * pilot_units;
-                // The changed units stand first: which unit is which does not matter to the test.
-                usize::try_from(wide >> 64)
-                    .ok()
-                    .and_then(|unit| changed.get(unit))
-                    .copied()
-            })
+            // The changed units stand first: which unit is which does not matter to the test.
+            .filter_map(|_| changed.get(below(&mut stream, pilot_units)).copied())
             .collect();
         let resamples = Resamples {
             count: self.resamples.count,
