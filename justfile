@@ -14,6 +14,10 @@ check:
     cargo clippy --locked --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 
+# Installs the peers of the benchmarks and runs them; prints `ratio NAME VALUE` lines.
+bench:
+    bash tests/bench.sh
+
 # The sweep of the README.
 demo:
     cargo run --release -- run datasets/sweeps/shop.toml

@@ -14,6 +14,10 @@ use crate::{
     normal_quantile,
 };
 
+/// First stream of simulated data. A plan of the same seed reads streams below 2^33: data that share their signs with the
+/// resamples that test them would say nothing.
+const SIMULATED: u64 = 1 << 63;
+
 /// Samples that are tested in one pass; bounds memory.
 const SAMPLES_AT_ONCE: usize = 512;
 
@@ -22,7 +26,7 @@ const SAMPLES_AT_ONCE: usize = 512;
 /// Swapping whole queries makes data in which no candidate is better, everything else staying as it is: what a gate promotes
 /// there it promotes wrongly.
 pub fn swapped_rows(seed: u64, copy: u32, rows: usize) -> Vec<bool> {
-    let mut stream = stream(seed, u64::from(copy));
+    let mut stream = stream(seed, SIMULATED + u64::from(copy));
     let words: Vec<u64> = (0..rows.div_ceil(64)).map(|_| stream.next_u64()).collect();
     (0..rows)
         .map(|row| words[row / 64] >> (row % 64) & 1 == 1)
@@ -31,7 +35,7 @@ pub fn swapped_rows(seed: u64, copy: u32, rows: usize) -> Vec<bool> {
 
 /// Returns the rows of bootstrap sample `sample`: as many as there are, drawn with replacement.
 pub fn drawn_rows(seed: u64, sample: u32, rows: usize) -> Vec<usize> {
-    let mut stream = stream(seed, u64::from(sample));
+    let mut stream = stream(seed, SIMULATED + u64::from(sample));
     (0..rows).map(|_| below(&mut stream, rows)).collect()
 }
 
