@@ -39,7 +39,8 @@ class Pandas:
 
     def means(self, keys, columns):
         grouped = self.table.groupby(keys)[columns].mean()
-        return {key: list(row) for key, row in zip(grouped.index, grouped.itertuples(index=False))}
+        index = grouped.index if len(keys) > 1 else [(key,) for key in grouped.index]
+        return {key: list(row) for key, row in zip(index, grouped.itertuples(index=False))}
 
 
 class Polars:
@@ -144,6 +145,10 @@ def finished(job, dataset):
     verdict = json.loads((job / "verdict.json").read_text())
     rows, hits, relevant, timings = (Table(job / name) for name in ("rows", "hits", "relevant", "timings"))
     candidates = Table(job / "candidates.parquet")
+    # What else the job left has no number that another table repeats, and has to be read alike all the same.
+    others = [path for path in sorted(job.iterdir()) if path.suffix == ".parquet" and path != candidates.path]
+    for path in [job / "condensed", job / "unjudged", *others]:
+        Table(path)
     rows.texts("job", "candidate", "split", "query")
     hits.texts("candidate", "query", "document", "matched_fields")
     relevant.texts("candidate", "query", "document")

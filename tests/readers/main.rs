@@ -15,11 +15,8 @@ use evalfarm_tests::{Bench, Data, Sweep, wait_until};
 /// Runs one check of `check.py` on a job's folder.
 #[track_caller]
 fn check(name: &str, job: &Path, dataset: Option<&Path>) {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "tests have no settings layer to read the environment for them"
-    )]
-    let python = std::env::var_os("EVALFARM_PYTHON").expect("EVALFARM_PYTHON names a Python, see tests/all.sh");
+    let python = std::env::var_os("EVALFARM_PYTHON")
+        .expect("EVALFARM_PYTHON names a Python, see tests/all.sh");
     let output = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/readers/check.py"))
         .arg(name)
@@ -39,7 +36,11 @@ fn check(name: &str, job: &Path, dataset: Option<&Path>) {
 fn finish(bench: &Bench, sweep: &Sweep) {
     bench.write("sweep.toml", sweep.toml());
     let outcome = bench.run(["run", "sweep.toml", "--out", "job"]);
-    assert!(matches!(outcome.code, Some(0 | 1 | 4)), "{}", outcome.stderr);
+    assert!(
+        matches!(outcome.code, Some(0 | 1 | 4)),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]
@@ -54,18 +55,24 @@ fn a_staged_sweep_over_weighted_queries_is_read_alike_by_all() {
 #[test]
 fn p9_p20_q6_ids_that_look_like_numbers_are_read_as_they_are_spelt() {
     // Ten digits with zeros in front, and more digits than an f64 has.
-    let products: String = (0..40)
+    let products: Vec<String> = (0..40)
         .map(|number| {
             let other = number * 7 % 40;
-            format!("{{\"id\": \"{}\", \"title\": \"lamp model{number}\", \"brand\": \"maker{other}\"}}\n", id(number))
+            format!(
+                r#"{{"id": "{}", "title": "lamp model{number}", "brand": "maker{other}"}}"#,
+                id(number)
+            )
         })
         .collect();
-    let ratings: String = (0..30)
-        .map(|number| format!("lamp model{number},{},{}\n", id(number), 1 + number % 3))
+    let ratings: Vec<String> = (0..30)
+        .map(|number| format!("lamp model{number},{},{}", id(number), 1 + number % 3))
         .collect();
     let bench = Bench::new();
-    bench.write("products.jsonl", products);
-    bench.write("ratings.csv", "query,docid,rating\n".to_owned() + &ratings);
+    bench.write("products.jsonl", products.join("\n"));
+    bench.write(
+        "ratings.csv",
+        "query,docid,rating\n".to_owned() + &ratings.join("\n"),
+    );
     let args = "dataset import catalogue --products products.jsonl --id id --field title --field brand --ratings ratings.csv --out lamps";
     bench.run(args.split(' ')).expect_code(0);
     let lamps = Data::Stored("lamps".to_owned());
@@ -163,7 +170,11 @@ fn q1_q3_q10_q11_failures_and_extreme_numbers_are_read_alike_by_all() {
     // The first file has no value at all, the second has one beside failures.
     let first = ["545010225", "9007199254740993", "caf\u{e9}", "cafe\u{301}"];
     commit("t1", first.map(failed).to_vec());
-    let second = [row("0545010225", u64::MAX - 1), failed("true"), failed("1e5")];
+    let second = [
+        row("0545010225", u64::MAX - 1),
+        failed("true"),
+        failed("1e5"),
+    ];
     commit("t2", second.to_vec());
     check("failed", &bench.at("job"), None);
 }
