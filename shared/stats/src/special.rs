@@ -29,6 +29,21 @@ pub(crate) fn binomial_pmf(k: u64, n: u64, p: f64) -> f64 {
     (ln_choose(n, k) + term(k, p.ln()) + term(n - k, (-p).ln_1p())).exp()
 }
 
+/// Returns the probabilities of 0, 1, … n heads of `n` fair coins; up to 1,000 coins exact as long as f64 holds the
+/// coefficient.
+pub(crate) fn coin_pmfs(n: u64) -> impl Iterator<Item = f64> {
+    const EXACT: u64 = 1_000;
+    let mut next = (n <= EXACT).then(|| (0..n).fold(1.0, |power, _| power / 2.0));
+    (0..=n).map(move |k| match next {
+        Some(here) => {
+            // C(n, k + 1) = C(n, k)·(n − k)/(k + 1), a whole number before it is scaled.
+            next = Some(here * (n - k) as f64 / (k + 1) as f64);
+            here
+        }
+        None => binomial_pmf(k, n, 0.5),
+    })
+}
+
 /// Returns the regularised incomplete beta function `I_x(a, b)` for `a, b > 0` and `0 ≤ x ≤ 1`.
 ///
 /// By Lentz's continued fraction on the side of the mean where it converges fast. Source: Press et al., *Numerical Recipes*,

@@ -1,6 +1,6 @@
 //! Two shares compared: independent arms, and the two sides of pairs.
 
-use crate::special::{binomial_pmf, ln_choose};
+use crate::special::{coin_pmfs, ln_choose};
 use crate::{Confidence, PValue, Share, ShareInterval};
 
 /// Relative slack under which two table probabilities count as equal, as in scipy's `fisher_exact`.
@@ -134,7 +134,8 @@ impl PairedShares {
 pub fn mcnemar_exact(gained: u64, lost: u64) -> PValue {
     let n = gained + lost;
     let tail: f64 = (0..=gained.min(lost))
-        .map(|k| binomial_pmf(k, n, 0.5))
+        .zip(coin_pmfs(n))
+        .map(|(_, probability)| probability)
         .sum();
     PValue::at_most_one(2.0 * tail)
 }

@@ -8,8 +8,8 @@
 use std::num::NonZeroU32;
 
 use evalfarm_stats::{
-    Confidence, Design, GridDifferences, Interval, PValue, PairedDifferences, Resamples,
-    ResamplingPlan, SignFlip, Statistic,
+    Confidence, Design, GridDifferences, Interval, IntervalMethod, IntervalOutcome, PValue,
+    PairedDifferences, Resamples, ResamplingPlan, SignFlip, Statistic,
 };
 use proptest::prelude::*;
 
@@ -28,6 +28,14 @@ fn columns(plan: &ResamplingPlan, data: &[Vec<f64>]) -> Vec<GridDifferences> {
 }
 
 type Outcome = (Vec<SignFlip>, Vec<Interval>, Vec<PValue>);
+
+/// BCa intervals, whose jackknife has sums of its own.
+fn bca(design: &Design, seed: u64, data: &[Vec<f64>]) -> Vec<IntervalOutcome> {
+    let plan = plan(design.clone(), seed);
+    let columns = columns(&plan, data);
+    let columns: Vec<&GridDifferences> = columns.iter().collect();
+    plan.intervals_by(&columns, IntervalMethod::Bca, Confidence::DEFAULT)
+}
 
 fn outcome(design: &Design, seed: u64, data: &[Vec<f64>]) -> Outcome {
     let plan = plan(design.clone(), seed);
@@ -66,11 +74,11 @@ proptest! {
     #[test]
     fn s7_the_same_bits_for_one_two_and_eight_threads(data in data(), seed: u64) {
         for design in designs(data[0].len()) {
-            let runs: Vec<Outcome> = [1, 2, 8]
+            let runs: Vec<(Outcome, Vec<IntervalOutcome>)> = [1, 2, 8]
                 .into_iter()
                 .map(|threads| {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                    pool.install(|| outcome(&design, seed, &data))
+                    pool.install(|| (outcome(&design, seed, &data), bca(&design, seed, &data)))
                 })
                 .collect();
             prop_assert_eq!(&runs[0], &runs[1]);
@@ -167,4 +175,26 @@ fn equal_weights_change_nothing() {
     assert_eq!(plain.0, weighted.0);
     assert!((plain.1[0].low - weighted.1[0].low).abs() < 1e-12);
     assert!((plain.1[0].high - weighted.1[0].high).abs() < 1e-12);
+}
+
+#[test]
+fn s15_columns_that_wait_for_a_pass_of_their_own_get_the_same_interval() {
+    // 100 columns of 200,000 resampled sums are 160 MB, more than is held at once.
+    let data: Vec<Vec<f64>> = (1..=100_u32)
+        .map(|column| vec![0.0, f64::from(column) / 100.0, 1.0])
+        .collect();
+    let resamples = Resamples {
+        count: NonZeroU32::new(200_000).unwrap(),
+        seed: 2,
+    };
+    let plan = ResamplingPlan::new(Design::independent(3).unwrap(), resamples);
+    let columns = columns(&plan, &data);
+    let all: Vec<&GridDifferences> = columns.iter().collect();
+    let together = plan.intervals(&all, Confidence::DEFAULT);
+    for index in [0, 82, 83, 99] {
+        assert_eq!(
+            together[index],
+            plan.intervals(&all[index..=index], Confidence::DEFAULT)[0]
+        );
+    }
 }

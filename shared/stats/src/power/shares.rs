@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::normal_quantile;
 use crate::power::goal::{MOST_CASES, PowerError, PowerGoal, least_count};
-use crate::special::{binomial_pmf, normal_cdf, rising_root, z_critical};
+use crate::special::{binomial_pmf, coin_pmfs, normal_cdf, rising_root, z_critical};
 use crate::two_shares::Hypergeometric;
 
 /// Standard deviations of a binomial count beyond which its tail is below 1e-15.
@@ -289,8 +289,8 @@ impl PairedChange {
 fn rejected(count: u64, share: f64, alpha: f64) -> f64 {
     let mut tail = 0.0;
     let mut power = 0.0;
-    for least in 0..count.div_ceil(2) {
-        tail += binomial_pmf(least, count, 0.5);
+    for (least, probability) in (0..count.div_ceil(2)).zip(coin_pmfs(count)) {
+        tail += probability;
         if 2.0 * tail > alpha {
             break;
         }

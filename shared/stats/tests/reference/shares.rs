@@ -76,6 +76,20 @@ fn fewer_cases_of_scipy_hold() {
 }
 
 #[test]
+fn a_few_changes_have_exact_p_values() {
+    // By hand: 2/2^3; 2·(1 + 3)/2^3 is 1.
+    assert_eq!(mcnemar_exact(3, 0).value().to_bits(), 0.25_f64.to_bits());
+    assert_eq!(mcnemar_exact(1, 2).value().to_bits(), 1.0_f64.to_bits());
+    // scipy 1.17.1: binomtest(520, 1100).pvalue, beyond the exact range.
+    assert_close(
+        mcnemar_exact(520, 580).value(),
+        0.075_205_533_602_639_5,
+        1e-10,
+        "1,100 changes",
+    );
+}
+
+#[test]
 fn the_exact_bound_covers_by_its_definition() {
     // At the bound u, P(X ≤ x) = .05 for X ~ Binomial(n, u).
     for (lost, pairs) in [(0, 10_u32), (1, 40), (3, 100), (7, 60)] {
