@@ -5,6 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::compare::CompareArgs;
 use crate::commands::dataset::DatasetCommand;
 use crate::commands::evaluate::EvaluateArgs;
+use crate::commands::gate::GateArgs;
+use crate::commands::power::PowerArgs;
 use crate::commands::run::RunArgs;
 use crate::output::Format;
 
@@ -38,6 +40,10 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Judge a candidate against a baseline from results that you already have
     Compare(CompareArgs),
+    /// Judge the stored rows of a job again, under its own policy or another
+    Gate(GateArgs),
+    /// Say how large an effect can be found, and how many queries it takes
+    Power(PowerArgs),
     /// Bring data in: import, generate, inspect, split, verify
     #[command(subcommand)]
     Dataset(DatasetCommand),

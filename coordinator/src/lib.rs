@@ -11,6 +11,7 @@ mod judging;
 mod looks;
 mod measured;
 mod plan;
+mod rejudge;
 mod run;
 mod seams;
 mod summary;
@@ -21,6 +22,7 @@ pub use error::RunError;
 pub use job::{EVALUATION, Job, JobError, JobRecord};
 pub use looks::{EarlierLooks, LooksError};
 pub use plan::{CANDIDATES_PER_TASK, QUERIES_PER_TASK};
+pub use rejudge::{RejudgeError, Rejudged, rejudge};
 pub use run::{Surroundings, run};
 pub use seams::{Progress, Workers, WorkersError};
 pub use verdict::{

@@ -3,7 +3,10 @@
 pub(crate) mod compare;
 pub(crate) mod dataset;
 pub(crate) mod evaluate;
+pub(crate) mod gate;
 pub(crate) mod measuring;
+pub(crate) mod policy;
+pub(crate) mod power;
 pub(crate) mod run;
 
 use evalfarm_gate::Verdict;

@@ -1,7 +1,8 @@
 //! A verdict with its numbers, reasons and limits, for a terminal.
 
 use evalfarm_gate::{
-    CriterionResult, Family, Limit, MetricJudgement, MetricRole, Outcome, Reason, Verdict,
+    CriterionResult, Family, Limit, MetricJudgement, MetricRole, Outcome, Reason, SliceJudgement,
+    Verdict,
 };
 
 use evalfarm_stats::Correction;
@@ -133,4 +134,38 @@ fn criteria(criteria: &[CriterionResult]) -> String {
         ]);
     }
     table.text()
+}
+
+/// Returns the primary metric in each slice, or nothing when there are no slices.
+pub fn slices_text(slices: &[SliceJudgement]) -> String {
+    if slices.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("slice", Align::Left),
+        ("", Align::Left),
+        ("n", Align::Right),
+        ("delta", Align::Right),
+        ("interval", Align::Right),
+        ("p", Align::Right),
+        ("q", Align::Right),
+        ("changed", Align::Right),
+        ("wins", Align::Right),
+        ("losses", Align::Right),
+    ]);
+    for slice in slices {
+        table.row([
+            slice.slice.clone(),
+            if slice.guard { "guard" } else { "reported" }.to_owned(),
+            slice.n.to_string(),
+            signed(slice.delta),
+            format!("[{}, {}]", signed(slice.ci_low), signed(slice.ci_high)),
+            p_value(slice.p.value()),
+            p_value(slice.q.value()),
+            slice.changed.to_string(),
+            slice.wins.to_string(),
+            slice.losses.to_string(),
+        ]);
+    }
+    "\nslices of the queries, on the primary metric\n".to_owned() + &table.text()
 }

@@ -7,6 +7,6 @@ mod findings;
 mod number;
 mod table;
 
-pub use findings::{Findings, findings_text};
+pub use findings::{Findings, findings_text, slices_text};
 pub use number::{count, p_value, share, signed, value};
 pub use table::{Align, Table};

@@ -6,7 +6,9 @@ use evalfarm_coordinator::VerdictRecord;
 use evalfarm_coordinator::sweep::{
     FieldEffect, FieldReport, SelectionFold, SweepReport, Unchanged,
 };
-use evalfarm_report::{Align, Findings, Table, count, findings_text, share, signed, value};
+use evalfarm_report::{
+    Align, Findings, Table, count, findings_text, share, signed, slices_text, value,
+};
 use evalfarm_retrieval::FieldEvidence;
 
 /// Names listed before the rest is only counted.
@@ -24,7 +26,7 @@ pub(crate) fn run_text(record: &VerdictRecord, evidence: &[FieldEvidence], out: 
         family: &record.family,
         limits: &record.limits,
     };
-    let mut text = findings_text(&findings);
+    let mut text = findings_text(&findings) + &slices_text(&record.slices);
     text = text + "\nsweep\n" + &sweep(record) + "\nfields\n" + &fields(&record.report, evidence);
     if !record.others.is_empty() {
         text = text + "\nother candidates of the family\n" + &others(record);
