@@ -8,7 +8,7 @@ use clap::Args;
 use evalfarm_coordinator::sweep::{Catalogue, GeneratedDataset};
 use evalfarm_dataset::{About, DatasetContent, Manifest, store};
 use evalfarm_domain::Grade;
-use evalfarm_synthetic::{CatalogueSpec, Generated, generate as generate_catalogue};
+use evalfarm_synthetic::{CatalogueSpec, Generated, RECIPE, generate as generate_catalogue};
 use tempfile::NamedTempFile;
 
 use crate::commands::run::dataset_failure;
@@ -68,7 +68,8 @@ pub(crate) fn generate(args: &GenerateArgs, printer: &Printer) -> Result<u8, Fai
     Ok(exit_code::DONE)
 }
 
-/// Returns the name of a generated dataset, which is also its folder in the cache: what it was generated from.
+/// Returns the name of a generated dataset, which is also its folder in the cache: what it was generated from, and by
+/// which version of the generator.
 pub(crate) fn generated_name(wanted: &GeneratedDataset) -> String {
     let GeneratedDataset {
         catalogue: Catalogue::Shop,
@@ -76,7 +77,7 @@ pub(crate) fn generated_name(wanted: &GeneratedDataset) -> String {
         products,
         queries,
     } = wanted;
-    format!("shop-{products}x{queries}-seed{seed}")
+    format!("shop-{products}x{queries}-seed{seed}-recipe{RECIPE}")
 }
 
 /// Generates a dataset and stores it, in place of whatever the folder holds: the cache can always be made again.
