@@ -136,8 +136,8 @@ fn w5_scaled_weights_are_one_class_and_zero_is_not_tiny() {
 candidates = [
   { name = \"plain\", weights = { title = 4, brand = 2, description = 1 } },
   { name = \"scaled\", weights = { title = 10, brand = 5, description = 2.5 } },
-  { name = \"none\", weights = { title = 4, brand = 2, description = 0 } },
-  { name = \"tiny\", weights = { title = 4, brand = 2, description = 1e-6 } },
+  { name = \"none\", weights = { title = 0, brand = 2 } },
+  { name = \"tiny\", weights = { title = 1e-6, brand = 2 } },
 ]";
     let result = run_all(&bench, 120, list);
     assert_eq!(result["candidates"], 3 + 1);
@@ -146,5 +146,5 @@ candidates = [
     let none = digests(&rows, &id_of(&bench, "none"));
     let tiny = digests(&rows, &id_of(&bench, "tiny"));
     assert_eq!(none.len(), 120);
-    assert_ne!(none, tiny, "a tiny weight keeps the field's matches");
+    assert!(none != tiny, "a tiny weight keeps the field's matches");
 }

@@ -59,6 +59,11 @@ impl Workers for Counted<'_> {
             hits.expect("the folder can be written to");
             let relevant = self.folder.commit_relevant(&id, &found.relevant);
             relevant.expect("the folder can be written to");
+            let metrics = self.evaluator.metrics();
+            let condensed = self.folder.commit_condensed(&id, metrics, &found.condensed);
+            condensed.expect("the folder can be written to");
+            let unjudged = self.folder.commit_unjudged(&id, &found.unjudged);
+            unjudged.expect("the folder can be written to");
             finished(task);
         }
         Ok(())

@@ -40,6 +40,19 @@ impl Outcome {
         self
     }
 
+    /// Checks that the command ended in a verdict, whichever, and shows what it wrote when it did not.
+    ///
+    /// # Panics
+    ///
+    /// When the exit code is none that says a verdict.
+    #[track_caller]
+    pub fn expect_verdict(&self) -> &Self {
+        match self.code {
+            Some(0 | 1 | 4) => self,
+            _ => self.expect_code(0),
+        }
+    }
+
     /// Returns standard output as the one strict JSON object that it has to be.
     ///
     /// # Panics

@@ -7,14 +7,17 @@ use std::path::Path;
 /// The bytes of every file, by its path below the folder.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// Reads every file below `root` whose path begins with one of `wanted`: names of files, or of folders with a `/`.
+/// Reads every file below `root` whose path begins with one of `wanted`: names of files, or of folders with a `/`. There are
+/// none when there is no such folder.
 ///
 /// # Panics
 ///
 /// When something cannot be read.
 pub fn tree(root: &Path, wanted: &[&str]) -> Tree {
     let mut found = Tree::new();
-    gather(root, root, &mut found);
+    if root.is_dir() {
+        gather(root, root, &mut found);
+    }
     found.retain(|name, _| wanted.iter().any(|wanted| name.starts_with(wanted)));
     found
 }
