@@ -1,10 +1,11 @@
-//! What was retrieved, and where the relevant documents are.
+//! What was retrieved, where the relevant documents are, and what unjudged hits may hide.
 
-use evalfarm_domain::{Candidate, CandidateId, ExamineTask, Grade, Query};
-use evalfarm_results::{HitRow, RelevantRank};
-use evalfarm_retrieval::{Prepared, SearchError, Searcher};
+use evalfarm_domain::{Candidate, CandidateId, DocId, ExamineTask, Grade, Metric, Query};
+use evalfarm_metrics::{MetricsError, UnjudgedPair, UnjudgedQuery};
+use evalfarm_results::{CondensedRow, HitRow, RelevantRank, UnjudgedRow};
+use evalfarm_retrieval::{Prepared, ScoredDocument, SearchError, Searcher};
 
-use crate::evaluator::grade_of;
+use crate::measured::JudgedQuery;
 use crate::{EvaluateError, Evaluator};
 
 /// What an examine task gives, queries in fold order and candidates in task order within them.
@@ -14,10 +15,20 @@ pub struct Examination {
     pub hits: Vec<HitRow>,
     /// The ranks of relevant documents.
     pub relevant: Vec<RelevantRank>,
+    /// Values without unjudged hits, and bounds against the task's first candidate.
+    pub condensed: Vec<CondensedRow>,
+    /// Unjudged documents of each candidate and the task's first, without those of the first alone.
+    pub unjudged: Vec<UnjudgedRow>,
 }
 
 impl Evaluator<'_> {
-    /// Returns the hits of each candidate and query, and the rank of every relevant document that the corpus has.
+    /// Returns what is measured, in the order in which values are stored.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.settings.measurement.metrics
+    }
+
+    /// Returns the hits of each candidate and query, the rank of every relevant document that the corpus has, and what the
+    /// lists give without their unjudged hits. Each candidate is compared with the first of the task, the baseline.
     pub fn examine(&self, task: &ExamineTask) -> Result<Examination, EvaluateError> {
         let queries = self.range(task.fold, task.first_query, task.query_count)?;
         let prepared = self
@@ -27,23 +38,27 @@ impl Evaluator<'_> {
         let ids: Vec<CandidateId> = task.candidates.iter().map(Candidate::id).collect();
         let mut searcher = self.searcher();
         let mut examination = Examination::default();
-        for query in queries {
+        for judged in queries {
+            let query = judged.query;
             let one = ExaminedQuery {
                 evaluator: self,
+                task,
+                prepared: &prepared,
+                ids: &ids,
+                judged,
                 query,
-                grades: self.grades_by_row(query),
             };
-            one.hits(task, &prepared, &ids, &mut searcher, &mut examination.hits)
-                .and_then(|()| {
-                    one.relevant(
-                        task,
-                        &prepared,
-                        &ids,
-                        &mut searcher,
-                        &mut examination.relevant,
-                    )
-                })
-                .map_err(|source| EvaluateError::Search {
+            let search = |source| EvaluateError::Search {
+                query: query.id.clone(),
+                source,
+            };
+            let lists = one.lists(&mut searcher).map_err(search)?;
+            let hits = one.hits(&lists, &mut searcher).map_err(search)?;
+            examination.hits.extend(hits);
+            let relevant = one.relevant(&mut searcher).map_err(search)?;
+            examination.relevant.extend(relevant);
+            one.unjudged(&lists, &mut examination)
+                .map_err(|source| EvaluateError::Metrics {
                     query: query.id.clone(),
                     source,
                 })?;
@@ -54,74 +69,141 @@ impl Evaluator<'_> {
 
 struct ExaminedQuery<'a> {
     evaluator: &'a Evaluator<'a>,
+    task: &'a ExamineTask,
+    prepared: &'a Prepared,
+    /// The task's candidates.
+    ids: &'a [CandidateId],
+    judged: &'a JudgedQuery<'a>,
     query: &'a Query,
-    /// Judged documents as rows of the corpus, ascending.
-    grades: Vec<(u32, Grade)>,
 }
 
 impl ExaminedQuery<'_> {
-    fn hits(
-        &self,
-        task: &ExamineTask,
-        prepared: &Prepared,
-        ids: &[CandidateId],
-        searcher: &mut Searcher<'_>,
-        out: &mut Vec<HitRow>,
-    ) -> Result<(), SearchError> {
-        let text = &self.query.text;
-        let mut lists = Vec::with_capacity(ids.len());
-        searcher.search_many(text, prepared, task.hits.get() as usize, &mut |_, hits| {
+    /// Returns each candidate's list, as deep as ranks of relevant documents are looked for.
+    fn lists(&self, searcher: &mut Searcher<'_>) -> Result<Vec<Vec<ScoredDocument>>, SearchError> {
+        let depth = self.task.rank_depth.max(self.task.hits).get() as usize;
+        let mut lists = Vec::with_capacity(self.ids.len());
+        searcher.search_many(&self.query.text, self.prepared, depth, &mut |_, hits| {
             lists.push(hits.to_vec());
         })?;
-        for (position, (id, list)) in ids.iter().zip(&lists).enumerate() {
-            let rows: Vec<u32> = list.iter().map(|hit| hit.row).collect();
-            let matched = searcher.matched_fields(text, prepared, position, &rows)?;
-            for ((rank, hit), fields) in (1..).zip(list).zip(matched) {
-                let documents = &self.evaluator.dataset.corpus.documents;
-                out.push(HitRow {
+        Ok(lists)
+    }
+
+    fn document(&self, row: u32) -> &DocId {
+        &self.evaluator.dataset.corpus.documents[row as usize].id
+    }
+
+    fn hits(
+        &self,
+        lists: &[Vec<ScoredDocument>],
+        searcher: &mut Searcher<'_>,
+    ) -> Result<Vec<HitRow>, SearchError> {
+        let mut rows = Vec::new();
+        for (position, (id, list)) in self.ids.iter().zip(lists).enumerate() {
+            let shown = &list[..list.len().min(self.task.hits.get() as usize)];
+            let found: Vec<u32> = shown.iter().map(|hit| hit.row).collect();
+            let text = &self.query.text;
+            let matched = searcher.matched_fields(text, self.prepared, position, &found)?;
+            for ((rank, hit), fields) in (1..).zip(shown).zip(matched) {
+                rows.push(HitRow {
                     candidate: id.clone(),
                     query: self.query.id.clone(),
                     rank,
-                    document: documents[hit.row as usize].id.clone(),
+                    document: self.document(hit.row).clone(),
                     score: hit.score,
-                    grade: grade_of(&self.grades, hit.row),
+                    grade: self.judged.grade(hit.row),
                     matched_fields: fields.into_iter().cloned().collect(),
                 });
             }
         }
-        Ok(())
+        Ok(rows)
     }
 
-    fn relevant(
-        &self,
-        task: &ExamineTask,
-        prepared: &Prepared,
-        ids: &[CandidateId],
-        searcher: &mut Searcher<'_>,
-        out: &mut Vec<RelevantRank>,
-    ) -> Result<(), SearchError> {
+    fn relevant(&self, searcher: &mut Searcher<'_>) -> Result<Vec<RelevantRank>, SearchError> {
         let level = self.evaluator.settings.measurement.relevant_from;
         let relevant: Vec<(u32, Grade)> = self
-            .grades
+            .judged
+            .grades()
             .iter()
             .copied()
             .filter(|&(_, grade)| grade >= level)
             .collect();
         let rows: Vec<u32> = relevant.iter().map(|&(row, _)| row).collect();
-        let depth = task.rank_depth.get() as usize;
-        let ranks = searcher.ranks_of(&self.query.text, prepared, &rows, depth)?;
-        for (id, ranks) in ids.iter().zip(ranks) {
+        let depth = self.task.rank_depth.get() as usize;
+        let ranks = searcher.ranks_of(&self.query.text, self.prepared, &rows, depth)?;
+        let mut found = Vec::new();
+        for (id, ranks) in self.ids.iter().zip(ranks) {
             for (&(row, grade), rank) in relevant.iter().zip(ranks) {
-                let documents = &self.evaluator.dataset.corpus.documents;
-                out.push(RelevantRank {
+                found.push(RelevantRank {
                     candidate: id.clone(),
                     query: self.query.id.clone(),
-                    document: documents[row as usize].id.clone(),
+                    document: self.document(row).clone(),
                     grade,
                     rank: rank.map(std::num::NonZeroU32::get),
                 });
             }
         }
+        Ok(found)
+    }
+
+    /// Adds what the lists give without their unjudged hits, and what judging these could change against the first list.
+    fn unjudged(
+        &self,
+        lists: &[Vec<ScoredDocument>],
+        out: &mut Examination,
+    ) -> Result<(), MetricsError> {
+        let query = UnjudgedQuery {
+            measurement: &self.evaluator.settings.measurement,
+            judgments: self
+                .evaluator
+                .dataset
+                .judgments
+                .query(self.query.id.as_str()),
+        };
+        let documents = |list: &Vec<ScoredDocument>| -> Vec<DocId> {
+            list.iter()
+                .map(|hit| self.document(hit.row).clone())
+                .collect()
+        };
+        let lists: Vec<Vec<DocId>> = lists.iter().map(documents).collect();
+        let mut candidates = self.ids.iter().zip(&lists);
+        let Some((first, baseline)) = candidates.next() else {
+            return Ok(());
+        };
+        let metrics = query.measurement.metrics.len();
+        out.condensed.push(CondensedRow {
+            candidate: first.clone(),
+            query: self.query.id.clone(),
+            values: query.condensed(baseline)?,
+            lowest: vec![None; metrics],
+            highest: vec![None; metrics],
+        });
+        for (id, list) in candidates {
+            let pair = query.pair(baseline, list)?;
+            self.add_pair(id, pair, out);
+        }
         Ok(())
+    }
+
+    fn add_pair(&self, id: &CandidateId, pair: UnjudgedPair, out: &mut Examination) {
+        let bounds = pair.bounds.iter();
+        out.condensed.push(CondensedRow {
+            candidate: id.clone(),
+            query: self.query.id.clone(),
+            values: pair.condensed_candidate,
+            lowest: bounds
+                .clone()
+                .map(|bounds| Some((*bounds)?.lowest))
+                .collect(),
+            highest: bounds.map(|bounds| Some((*bounds)?.highest)).collect(),
+        });
+        out.unjudged
+            .extend(pair.documents.into_iter().map(|one| UnjudgedRow {
+                candidate: id.clone(),
+                query: self.query.id.clone(),
+                document: one.document,
+                baseline_rank: one.baseline_rank,
+                candidate_rank: one.candidate_rank,
+                swing: one.swing,
+            }));
     }
 }

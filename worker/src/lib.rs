@@ -2,6 +2,8 @@
 
 mod evaluator;
 mod examine;
+mod measured;
 
 pub use evaluator::{EvaluateError, Evaluator};
 pub use examine::Examination;
+pub use measured::MeasuredQuery;

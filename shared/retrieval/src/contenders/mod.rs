@@ -8,18 +8,12 @@ mod margin;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use dominance::Dominance;
+use dominance::beaten;
 use field_top::{KthBest, pick, relaxed};
 pub(crate) use margin::Margin;
 
 use crate::field_lists::FieldList;
 use crate::matrix::ABSENT;
-
-/// Most documents between which it is worth knowing who always precedes whom.
-const MOST_COMPARED: usize = 2048;
-
-/// Most documents whose pairs are listed.
-const MOST_PAIRED: usize = 192;
 
 /// What a set of candidates asks of pruning.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,44 +47,22 @@ pub(crate) struct Contenders {
     starts: Box<[u32]>,
     /// The column and score of each field in which a document has a posting.
     cells: Box<[(u32, f32)]>,
-    /// How many others precede a document whatever the weights.
-    ahead: Box<[u32]>,
-    /// The pairs whose order depends on the weights, the lower position first; nothing when they are not worth knowing.
-    pairs: Option<Box<[(u16, u16)]>>,
 }
 
 impl Contenders {
     /// Finds the contenders of a query with these lists, one for each of `needs.columns`.
     pub(crate) fn find(lists: &[FieldList<'_>], needs: Needs, margin: Margin) -> Self {
-        let rows = if needs.tie_breaker > 0.0 {
-            relaxed_union(lists, &needs, margin)
+        let mut table = if needs.tie_breaker > 0.0 {
+            relaxed_table(lists, &needs, margin)
         } else {
-            union_of_tops(lists, &needs, margin)
+            Table::gather(lists, union_of_tops(lists, &needs, margin))
         };
-        let mut table = Table::gather(lists, rows);
-        if needs.tie_breaker > 0.0 {
-            table.keep_relaxed(lists, &needs, margin);
-        }
-        let mut dominance = None;
-        if table.rows.len() <= MOST_COMPARED {
-            let found = Dominance::find(&table, needs.depth, margin);
-            table.retain(|position| !found.is_beaten(position));
-            dominance = Some(found);
-        }
-        let ahead = dominance.as_ref().map(Dominance::ahead);
-        let ahead = ahead.unwrap_or_else(|| vec![0; table.rows.len()].into());
-        let pairs = dominance
-            .filter(|_| table.rows.len() <= MOST_PAIRED)
-            .map(|found| found.pairs());
-        Self::pack(needs, &table, ahead, pairs)
+        let beaten = beaten(&table, needs.depth, margin);
+        table.retain(|position| !beaten[position]);
+        Self::pack(needs, &table)
     }
 
-    fn pack(
-        needs: Needs,
-        table: &Table,
-        ahead: Box<[u32]>,
-        pairs: Option<Box<[(u16, u16)]>>,
-    ) -> Self {
+    fn pack(needs: Needs, table: &Table) -> Self {
         let mut starts = vec![0];
         let mut cells = Vec::new();
         for position in 0..table.rows.len() {
@@ -108,8 +80,6 @@ impl Contenders {
             rows: table.rows.as_slice().into(),
             starts: starts.into(),
             cells: cells.into(),
-            ahead,
-            pairs,
         }
     }
 
@@ -129,26 +99,13 @@ impl Contenders {
         &self.cells[start..end]
     }
 
-    /// Returns how many others precede each document whatever the weights.
-    pub(crate) fn ahead(&self) -> &[u32] {
-        &self.ahead
-    }
-
-    /// Returns the pairs whose order depends on the weights, the lower position first.
-    pub(crate) fn pairs(&self) -> Option<&[(u16, u16)]> {
-        self.pairs.as_deref()
-    }
-
     /// Returns the memory that the contenders take.
     pub(crate) fn bytes(&self) -> usize {
-        let pairs = self.pairs.as_ref().map_or(0, |pairs| size_of_val(&**pairs));
         size_of::<Self>()
             + size_of_val(&*self.needs.columns)
             + size_of_val(&*self.rows)
             + size_of_val(&*self.starts)
             + size_of_val(&*self.cells)
-            + size_of_val(&*self.ahead)
-            + pairs
     }
 }
 
@@ -167,21 +124,6 @@ impl Table {
         Self { rows, scores }
     }
 
-    /// Drops documents that k others surpass in the field that is best for them, allowing for what their other fields add.
-    fn keep_relaxed(&mut self, lists: &[FieldList<'_>], needs: &Needs, margin: Margin) {
-        let mut kth = KthBest::new(needs.depth);
-        let kth: Vec<f32> = lists.iter().map(|list| kth.of(list.scores)).collect();
-        let scores = std::mem::take(&mut self.scores);
-        let keep = |position: usize| {
-            let matched = || scores.iter().zip(&kth).filter(|(s, _)| s[position] >= 0.0);
-            let factor = relaxed(needs.tie_breaker, matched().count());
-            matched().any(|(scores, &kth)| margin.raised(scores[position] * factor) > kth)
-        };
-        let kept: Vec<bool> = (0..self.rows.len()).map(keep).collect();
-        self.scores = scores;
-        self.retain(|position| kept[position]);
-    }
-
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         retain(&mut self.rows, &keep);
         for scores in &mut self.scores {
@@ -196,11 +138,22 @@ fn retain<T>(items: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
 }
 
 /// Returns the score of each of `rows`, which descend.
+///
+/// Each search starts where the one before found its row and doubles its steps, so that few rows in a long list and many in a
+/// short one both take few.
 fn look_up(list: FieldList<'_>, rows: &[u32]) -> Vec<f32> {
     let mut end = list.rows.len();
     let find = |&row: &u32| {
-        // Rows descend, so that each search ends where the one before found its row.
-        end = list.rows[..end].partition_point(|&other| other <= row);
+        let mut step = 1;
+        while end > 0 {
+            let low = end.saturating_sub(step);
+            if list.rows[low] <= row {
+                end = low + list.rows[low..end].partition_point(|&other| other <= row);
+                break;
+            }
+            end = low;
+            step *= 2;
+        }
         match end.checked_sub(1) {
             Some(at) if list.rows[at] == row => list.scores[at],
             Some(_) | None => ABSENT,
@@ -219,19 +172,35 @@ fn union_of_tops(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Vec<
     rows
 }
 
-/// Returns the rows whose score in some field can still be among the best k, allowing for what other fields can add.
-fn relaxed_union(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Vec<u32> {
+/// Returns the documents that k others do not surpass in the field that is best for them, allowing for what their other fields
+/// can add.
+fn relaxed_table(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Table {
+    let mut best = KthBest::new(needs.depth);
+    let kth: Vec<f32> = lists.iter().map(|list| best.of(list.scores)).collect();
     let matched = lists.iter().filter(|list| !list.rows.is_empty()).count();
     let factor = relaxed(needs.tie_breaker, matched);
-    let mut kth = KthBest::new(needs.depth);
     let mut rows = Vec::new();
-    for list in lists {
-        let kth = kth.of(list.scores);
+    for (list, &kth) in lists.iter().zip(&kth) {
         pick(
             *list,
             |score| margin.raised(score * factor) > kth,
             &mut rows,
         );
     }
-    rows
+    let mut table = Table::gather(lists, rows);
+    // Most documents match fewer fields than the query does.
+    let keep = |position: usize| {
+        let matched = || {
+            table
+                .scores
+                .iter()
+                .zip(&kth)
+                .filter(|(s, _)| s[position] >= 0.0)
+        };
+        let factor = relaxed(needs.tie_breaker, matched().count());
+        matched().any(|(scores, &kth)| margin.raised(scores[position] * factor) > kth)
+    };
+    let kept: Vec<bool> = (0..table.rows.len()).map(keep).collect();
+    table.retain(|position| kept[position]);
+    table
 }

@@ -1,6 +1,6 @@
 //! Rankings as numbers: equal numbers exactly for equal rankings.
 
-/// How a ranking of positions is packed into words of 64 bits: at each rank the position + 1, and 0 where the ranking has
+/// How a ranking of positions is packed into words of 32 bits: at each rank the position + 1, and 0 where the ranking has
 /// ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -8,37 +8,39 @@ pub(super) struct Layout {
     pub(super) bits: u32,
     /// Ranks in one word.
     pub(super) ranks: u32,
-    pub(super) words: usize,
 }
 
-/// Most words of a ranking: beyond it, packing costs more than it saves.
-pub(super) const MOST_WORDS: usize = 2;
+/// Words of a packed ranking.
+pub(super) const MOST_WORDS: usize = 4;
+
+/// Deepest rankings that are packed.
+pub(super) const DEEPEST: usize = 20;
 
 impl Layout {
     /// Returns how rankings of the best `depth` of `documents` are packed, or nothing when they do not fit.
     pub(super) fn new(documents: usize, depth: usize) -> Option<Self> {
-        let depth = u32::try_from(depth.min(documents)).ok()?;
+        let depth = depth.min(documents);
         let bits = usize::BITS - documents.leading_zeros();
-        let ranks = u64::BITS / bits.max(1);
-        let words = depth.div_ceil(ranks).max(1) as usize;
-        (words <= MOST_WORDS).then_some(Self {
-            depth,
+        let ranks = u32::BITS.checked_div(bits).unwrap_or(1);
+        let fits = depth <= DEEPEST && depth <= ranks as usize * MOST_WORDS;
+        fits.then_some(Self {
+            depth: u32::try_from(depth).ok()?,
             bits,
             ranks,
-            words,
         })
     }
 
     /// Returns the positions of a packed ranking.
-    pub(super) fn positions(self, words: [u64; MOST_WORDS]) -> impl Iterator<Item = usize> {
-        let mask = (1_u64 << self.bits) - 1;
-        let ranks = 0..self.depth;
+    pub(super) fn positions(self, words: [u32; MOST_WORDS]) -> impl Iterator<Item = usize> {
+        let mask = 1_u32
+            .checked_shl(self.bits)
+            .map_or(u32::MAX, |next| next - 1);
         let at = move |rank: u32| {
             let word = words[(rank / self.ranks) as usize];
             let position = word >> (rank % self.ranks * self.bits) & mask;
-            usize::try_from(position).ok()?.checked_sub(1)
+            (position as usize).checked_sub(1)
         };
-        ranks.map_while(at)
+        (0..self.depth).map_while(at)
     }
 }
 
@@ -47,7 +49,7 @@ impl Layout {
 pub(super) struct Codes {
     /// An open hash table whose size is a power of two; the number of its ranking + 1 in each slot, 0 when it is free.
     slots: Vec<u32>,
-    words: Vec<[u64; MOST_WORDS]>,
+    words: Vec<[u32; MOST_WORDS]>,
     last: u32,
 }
 
@@ -65,8 +67,8 @@ impl Codes {
     /// Returns the number of a ranking; `first_met` is called when it has none yet.
     pub(super) fn code(
         &mut self,
-        words: [u64; MOST_WORDS],
-        first_met: impl FnOnce([u64; MOST_WORDS]),
+        words: [u32; MOST_WORDS],
+        first_met: impl FnOnce([u32; MOST_WORDS]),
     ) -> u32 {
         // Neighbouring candidates often agree.
         if self.words.get(self.last as usize) == Some(&words) {
@@ -95,10 +97,12 @@ impl Codes {
     }
 
     /// Returns where the search for a ranking starts.
-    fn home(&self, [low, high]: [u64; MOST_WORDS]) -> usize {
+    fn home(&self, words: [u32; MOST_WORDS]) -> usize {
         // Fibonacci hashing (Knuth, volume 3, 6.4): the upper bits of a product with 2^64 over the golden ratio.
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mixed = (low ^ high.rotate_left(29)).wrapping_mul(FACTOR);
+        let [a, b, c, d] = words.map(u64::from);
+        let (low, high) = (a | b << 32, c | d << 32);
+        let mixed = (low.wrapping_mul(FACTOR) ^ high).wrapping_mul(FACTOR);
         let bits = self.slots.len().trailing_zeros();
         usize::try_from(mixed >> (u64::BITS - bits)).expect("it is less than the number of slots")
     }

@@ -1,8 +1,8 @@
-//! The hot loop: scores, ranks and packed rankings of one block of candidates.
+//! The hot loop: the best documents of one query under each candidate of a block.
 //!
-//! Documents are the outer loop and candidates the inner one, over plain slices of one length, so that the compiler turns the
-//! inner loops into vector instructions without any of ours. Nothing here depends on their width: products, comparisons and
-//! sums are the same operations in the same order in each lane.
+//! Documents are the outer loop and candidates the inner one, over plain slices, so that the compiler turns the inner loops into
+//! vector instructions without any of ours. Nothing here depends on their width: each lane computes the same products,
+//! sums and comparisons in the same order.
 
 #![expect(
     clippy::inline_always,
@@ -11,45 +11,32 @@
 
 use multiversion::multiversion;
 
-use super::block::Block;
+use super::block::{Block, LANES};
 use super::codes::{Layout, MOST_WORDS};
 use crate::contenders::Contenders;
 use crate::matrix::ABSENT;
 
-/// Buffers of the kernel: document by document or word by word, one number a lane.
+/// Documents that are inserted into the lists at a time: the lists stay in registers meanwhile.
+const STRIDE: usize = 4;
+
+/// Buffers of the kernel: document by document, rank by rank or word by word, one number a lane and [`LANES`] apart.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     scores: Vec<f32>,
-    sums: Vec<f32>,
-    ranks: Vec<u32>,
-    words: Vec<u64>,
-    /// How many pairs each document comes first in.
-    pub(super) leads: Vec<u32>,
-}
-
-/// Pairs of documents whose order depends on the weights.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pairs<'a> {
-    pub(super) pairs: &'a [(u16, u16)],
-    /// How many of them each document comes first in.
-    pub(super) leads: &'a [u32],
+    /// The best scores, falling.
+    top: Vec<f32>,
+    /// Whose scores these are: position + 1; 0 where a list has ended.
+    who: Vec<u32>,
+    words: Vec<u32>,
 }
 
 /// Ranks the contenders under each candidate of a block and leaves the packed rankings in the scratch space.
-pub(super) type Kernel = fn(&Contenders, Pairs<'_>, &Block, Layout, &mut Scratch);
+pub(super) type Kernel = fn(&Contenders, &Block, Layout, &mut Scratch);
 
 impl Scratch {
-    fn resize(&mut self, documents: usize, lanes: usize, words: usize) {
-        self.scores.resize(documents * lanes, 0.0);
-        self.sums.resize(lanes, 0.0);
-        self.ranks.resize(documents * lanes, 0);
-        self.words.clear();
-        self.words.resize(words * lanes, 0);
-    }
-
     /// Returns the packed ranking of a lane.
-    pub(super) fn words(&self, lane: usize, lanes: usize) -> [u64; MOST_WORDS] {
-        std::array::from_fn(|word| self.words.get(word * lanes + lane).copied().unwrap_or(0))
+    pub(super) fn words(&self, lane: usize) -> [u32; MOST_WORDS] {
+        std::array::from_fn(|word| self.words[word * LANES + lane])
     }
 }
 
@@ -61,12 +48,11 @@ impl Scratch {
 ))]
 pub(super) fn rank_block(
     contenders: &Contenders,
-    pairs: Pairs<'_>,
     block: &Block,
     layout: Layout,
     scratch: &mut Scratch,
 ) {
-    rank_block_on_any(contenders, pairs, block, layout, scratch);
+    rank_block_on_any(contenders, block, layout, scratch);
 }
 
 /// The kernel in the vectors of AVX2, whatever else the machine has.
@@ -74,53 +60,47 @@ pub(super) fn rank_block(
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 pub(super) fn rank_block_on_avx2(
     contenders: &Contenders,
-    pairs: Pairs<'_>,
     block: &Block,
     layout: Layout,
     scratch: &mut Scratch,
 ) {
-    rank_block_on_any(contenders, pairs, block, layout, scratch);
+    rank_block_on_any(contenders, block, layout, scratch);
 }
 
 /// The kernel for whatever instruction set it is inlined into; by itself for the one that every machine has.
 #[inline(always)]
 pub(super) fn rank_block_on_any(
     contenders: &Contenders,
-    pairs: Pairs<'_>,
     block: &Block,
     layout: Layout,
     scratch: &mut Scratch,
 ) {
-    let documents = contenders.rows().len();
-    let lanes = block.lanes();
-    scratch.resize(documents, lanes, layout.words);
     weigh(contenders, block, scratch);
-    let ahead = contenders.ahead().iter().zip(pairs.leads);
-    for (ranks, (&ahead, &leads)) in scratch.ranks.chunks_exact_mut(lanes).zip(ahead) {
-        ranks.fill(ahead + leads);
+    if layout.depth <= 10 {
+        select::<10>(block.lanes(), scratch);
+    } else {
+        select::<20>(block.lanes(), scratch);
     }
-    for &(first, second) in pairs.pairs {
-        let [first, second] = [first, second].map(usize::from);
-        let (before, behind) = scratch.ranks.split_at_mut(second * lanes);
-        compare(
-            &scratch.scores[first * lanes..][..lanes],
-            &scratch.scores[second * lanes..][..lanes],
-            &mut before[first * lanes..][..lanes],
-            &mut behind[..lanes],
-        );
-    }
-    pack(layout, lanes, scratch);
+    pack(layout, block.lanes(), scratch);
 }
 
-/// Leaves each document's score under each candidate in the scratch space, negative where it is no hit.
+/// Leaves each document's score under each candidate in the scratch space, [`ABSENT`] where it is no hit, and behind the last
+/// document as many that are none as fill a stride.
 #[inline(always)]
 fn weigh(contenders: &Contenders, block: &Block, scratch: &mut Scratch) {
+    let documents = contenders.rows().len();
     let lanes = block.lanes();
-    let sums = &mut scratch.sums[..lanes];
-    let documents = scratch.scores.chunks_exact_mut(lanes).enumerate();
-    for (position, best) in documents {
+    scratch.scores.clear();
+    scratch
+        .scores
+        .resize(documents.next_multiple_of(STRIDE) * LANES, ABSENT);
+    for (position, best) in scratch
+        .scores
+        .chunks_exact_mut(LANES)
+        .take(documents)
+        .enumerate()
+    {
         let best = &mut best[..lanes];
-        best.fill(ABSENT);
         let cells = contenders.cells(position).iter();
         let cells = cells.map(|&(column, score)| (block.weights(column as usize), score));
         let Some((of_sum, of_maximum)) = block.combine() else {
@@ -132,7 +112,8 @@ fn weigh(contenders: &Contenders, block: &Block, scratch: &mut Scratch) {
             }
             continue;
         };
-        sums.fill(0.0);
+        let mut sums = [0.0; LANES];
+        let sums = &mut sums[..lanes];
         for (weights, score) in cells {
             let weights = &weights[..lanes];
             for lane in 0..lanes {
@@ -155,37 +136,91 @@ fn greater(one: f32, other: f32) -> f32 {
     if one > other { one } else { other }
 }
 
-/// Moves the second of two documents one rank back, and the first one rank up, wherever the first precedes: it comes earlier
-/// in the tie order.
+/// Keeps the best `K` documents of each lane, best first.
+///
+/// Documents come in the tie order, so that one precedes those before it only where its score is greater.
 #[inline(always)]
-fn compare(first: &[f32], second: &[f32], first_ranks: &mut [u32], second_ranks: &mut [u32]) {
-    let lanes = first.len();
-    let (second, first_ranks) = (&second[..lanes], &mut first_ranks[..lanes]);
-    let second_ranks = &mut second_ranks[..lanes];
-    for lane in 0..lanes {
-        let precedes = u32::from(first[lane] >= second[lane]);
-        first_ranks[lane] -= precedes;
-        second_ranks[lane] += precedes;
+fn select<const K: usize>(lanes: usize, scratch: &mut Scratch) {
+    let Scratch {
+        scores, top, who, ..
+    } = scratch;
+    top.clear();
+    top.resize(K * LANES, ABSENT);
+    who.clear();
+    who.resize(K * LANES, 0);
+    let (top, who) = (&mut top[..K * LANES], &mut who[..K * LANES]);
+    let mut first = 1;
+    for stride in scores.chunks_exact(STRIDE * LANES) {
+        insert::<K>(lanes.min(LANES), stride, first, top, who);
+        first += STRIDE as u32;
     }
 }
 
-/// Packs the positions of the best hits of each lane by their ranks.
+/// Inserts the documents of a stride, whose numbers count from `first`, into the lists.
+#[inline(always)]
+fn insert<const K: usize>(
+    lanes: usize,
+    scores: &[f32],
+    first: u32,
+    top: &mut [f32],
+    who: &mut [u32],
+) {
+    let scores = &scores[..STRIDE * LANES];
+    let (top, who) = (&mut top[..K * LANES], &mut who[..K * LANES]);
+    for lane in 0..lanes {
+        let mut best = [0.0; K];
+        let mut number = [0; K];
+        for rank in 0..K {
+            best[rank] = top[rank * LANES + lane];
+            number[rank] = who[rank * LANES + lane];
+        }
+        for (new, at) in (first..).zip(0..STRIDE) {
+            let score = scores[at * LANES + lane];
+            for rank in (1..K).rev() {
+                let moved = if score > best[rank - 1] {
+                    number[rank - 1]
+                } else {
+                    new
+                };
+                number[rank] = if score > best[rank] {
+                    moved
+                } else {
+                    number[rank]
+                };
+                let moved = if score > best[rank - 1] {
+                    best[rank - 1]
+                } else {
+                    score
+                };
+                best[rank] = if moved > best[rank] {
+                    moved
+                } else {
+                    best[rank]
+                };
+            }
+            number[0] = if score > best[0] { new } else { number[0] };
+            best[0] = if score > best[0] { score } else { best[0] };
+        }
+        for rank in 0..K {
+            top[rank * LANES + lane] = best[rank];
+            who[rank * LANES + lane] = number[rank];
+        }
+    }
+}
+
+/// Packs the lists of each lane, cut at the depth asked for.
 #[inline(always)]
 fn pack(layout: Layout, lanes: usize, scratch: &mut Scratch) {
-    let documents = scratch.scores.chunks_exact(lanes);
-    let documents = documents.zip(scratch.ranks.chunks_exact(lanes));
-    for (position, (scores, ranks)) in (1_u64..).zip(documents) {
-        let mut from = 0;
-        for words in scratch.words.chunks_exact_mut(lanes) {
-            let until = (layout.depth - from).min(layout.ranks);
-            let (words, scores, ranks) = (&mut words[..lanes], &scores[..lanes], &ranks[..lanes]);
-            for lane in 0..lanes {
-                let rank = ranks[lane].wrapping_sub(from);
-                let is_in = rank < until && scores[lane] >= 0.0;
-                let packed = position.wrapping_shl(rank.wrapping_mul(layout.bits));
-                words[lane] |= if is_in { packed } else { 0 };
-            }
-            from += until;
+    let Scratch { who, words, .. } = scratch;
+    words.clear();
+    words.resize(MOST_WORDS * LANES, 0);
+    let ranks = who.chunks_exact(LANES).take(layout.depth as usize);
+    for (rank, who) in (0_u32..).zip(ranks) {
+        let (word, shift) = (rank / layout.ranks, rank % layout.ranks * layout.bits);
+        let words = &mut words[word as usize * LANES..][..lanes];
+        let who = &who[..lanes];
+        for lane in 0..lanes {
+            words[lane] |= who[lane] << (shift & 31);
         }
     }
 }

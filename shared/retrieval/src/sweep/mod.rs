@@ -52,47 +52,31 @@ impl Sweeper {
         depth: usize,
         rankings: &mut Rankings,
     ) {
-        let layout = Layout::new(contenders.rows().len(), depth);
-        match (contenders.pairs(), layout) {
-            (Some(pairs), Some(layout)) => {
-                self.rank_in_blocks(contenders, pairs, blocks, layout, rankings);
-            }
-            (None | Some(_), _) => self.rank_alone(contenders, candidates, depth, rankings),
+        match Layout::new(contenders.rows().len(), depth) {
+            Some(layout) => self.rank_in_blocks(contenders, blocks, layout, rankings),
+            None => self.rank_alone(contenders, candidates, depth, rankings),
         }
     }
 
-    /// Compares the documents of all pairs under many candidates at a time.
+    /// Ranks under many candidates at a time.
     fn rank_in_blocks(
         &mut self,
         contenders: &Contenders,
-        pairs: &[(u16, u16)],
         blocks: &Blocks,
         layout: Layout,
         rankings: &mut Rankings,
     ) {
         rankings.clear();
         self.codes.clear();
-        let mut leads = std::mem::take(&mut self.scratch.leads);
-        leads.clear();
-        leads.resize(contenders.rows().len(), 0);
-        for &(first, _) in pairs {
-            leads[usize::from(first)] += 1;
-        }
         for block in blocks.iter() {
-            let pairs = kernel::Pairs {
-                pairs,
-                leads: &leads,
-            };
-            (self.kernel)(contenders, pairs, block, layout, &mut self.scratch);
+            (self.kernel)(contenders, block, layout, &mut self.scratch);
             for lane in 0..block.candidates() {
-                let words = self.scratch.words(lane, block.lanes());
-                let code = self.codes.code(words, |words| {
+                let code = self.codes.code(self.scratch.words(lane), |words| {
                     rankings.push(layout.positions(words).map(|at| contenders.rows()[at]));
                 });
                 rankings.assign(code);
             }
         }
-        self.scratch.leads = leads;
     }
 
     /// Returns the best `depth` contenders of one candidate, best first.
