@@ -8,6 +8,7 @@ use crate::commands::evaluate::EvaluateArgs;
 use crate::commands::gate::GateArgs;
 use crate::commands::power::PowerArgs;
 use crate::commands::run::RunArgs;
+use crate::commands::selfcheck::SelfcheckArgs;
 use crate::output::Format;
 
 const EXIT_CODES: &str = "\
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Judge the stored rows of a job again, under its own policy or another
     Gate(GateArgs),
+    /// Check that the judge keeps its promises on your data
+    Selfcheck(SelfcheckArgs),
     /// Say how large an effect can be found, and how many queries it takes
     Power(PowerArgs),
     /// Bring data in: import, generate, inspect, split, verify

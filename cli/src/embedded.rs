@@ -147,9 +147,15 @@ impl Embedded<'_> {
                 task: id.clone(),
                 source,
             })?;
+        let metrics = self.evaluator.metrics();
         self.folder
             .commit_hits(&id, &examination.hits)
             .and_then(|_| self.folder.commit_relevant(&id, &examination.relevant))
+            .and_then(|_| {
+                self.folder
+                    .commit_condensed(&id, metrics, &examination.condensed)
+            })
+            .and_then(|_| self.folder.commit_unjudged(&id, &examination.unjudged))
             .map(drop)
             .map_err(|source| TaskError::Store { task: id, source })
     }

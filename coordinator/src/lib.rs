@@ -22,7 +22,7 @@ pub use error::RunError;
 pub use job::{EVALUATION, Job, JobError, JobRecord};
 pub use looks::{EarlierLooks, LooksError};
 pub use plan::{CANDIDATES_PER_TASK, QUERIES_PER_TASK};
-pub use rejudge::{RejudgeError, Rejudged, rejudge};
+pub use rejudge::{RejudgeError, Rejudged, rejudge, stored_evidence};
 pub use run::{Surroundings, run};
 pub use seams::{Progress, Workers, WorkersError};
 pub use verdict::{

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use evalfarm_domain::{CandidateId, Digest, Fold, Gains, Metric, MetricName, QueryId};
 use evalfarm_gate::{
-    EvidenceError, FamilyJudgement, GatePolicy, Guards, Judgement, PolicyError, RawGatePolicy,
-    Verdict, judge_all,
+    Evidence, EvidenceError, FamilyJudgement, GatePolicy, Guards, Judgement, PolicyError,
+    RawGatePolicy, Verdict, judge_all,
 };
 use evalfarm_results::{CandidateRow, JobFolder, JobQuery, ResultsError, RowsView, Wanted};
 use serde::Deserialize;
@@ -118,35 +118,30 @@ pub fn rejudge(
     folder: &JobFolder,
     policy: Option<RawGatePolicy>,
 ) -> Result<Rejudged, RejudgeError> {
-    let record = folder.verdict().map_err(RejudgeError::Results)?;
-    let Some(Value::Object(record)) = record else {
-        let path = folder.path().to_owned();
-        return Err(RejudgeError::Unfinished { path });
-    };
-    let stored: Stored = parsed(folder, "verdict.json", Value::Object(record.clone()))?;
-    if stored.schema_version != VERDICT_SCHEMA {
-        let found = stored.schema_version;
-        let source = serde::de::Error::custom(format!("schema version `{found}` is not known"));
-        let path = folder.path().to_owned();
-        return Err(RejudgeError::Form {
-            file: "verdict.json",
-            path,
-            source,
-        });
-    }
-    let job = StoredJob {
-        folder,
-        queries: queries(folder, stored.judged_on)?,
-        candidates: folder
-            .candidates(&stored.provenance.metrics)
-            .map_err(RejudgeError::Results)?,
-        stored,
-    };
+    let (job, record) = StoredJob::open(folder)?;
     let policy = match policy {
         None => job.stored.policy.clone(),
         Some(raw) => job.resolved(raw)?,
     };
     job.judge(&policy, record)
+}
+
+/// Returns the policy that a job's rows are judged by, and the evidence of its baseline and of the candidate that its verdict
+/// is about, for checks of the judge.
+pub fn stored_evidence(
+    folder: &JobFolder,
+    policy: Option<RawGatePolicy>,
+) -> Result<(GatePolicy, Evidence), RejudgeError> {
+    let (job, _) = StoredJob::open(folder)?;
+    let policy = match policy {
+        None => job.stored.policy.clone(),
+        Some(raw) => job.resolved(raw)?,
+    };
+    let mut ids = vec![job.stored.baseline.id.clone(), job.stored.best.id.clone()];
+    ids.dedup();
+    let measured = job.measured(&ids)?;
+    let (evidence, _) = job.evidence(&policy, &measured)?;
+    Ok((policy, evidence))
 }
 
 fn parsed<T: for<'a> Deserialize<'a>>(
@@ -186,7 +181,34 @@ struct StoredJob<'a> {
     candidates: Vec<CandidateRow>,
 }
 
-impl StoredJob<'_> {
+impl<'a> StoredJob<'a> {
+    /// Reads what a finished job left, and its record as it is.
+    fn open(folder: &'a JobFolder) -> Result<(Self, Map<String, Value>), RejudgeError> {
+        let record = folder.verdict().map_err(RejudgeError::Results)?;
+        let Some(Value::Object(record)) = record else {
+            let path = folder.path().to_owned();
+            return Err(RejudgeError::Unfinished { path });
+        };
+        let stored: Stored = parsed(folder, "verdict.json", Value::Object(record.clone()))?;
+        if stored.schema_version != VERDICT_SCHEMA {
+            let found = stored.schema_version;
+            let source = serde::de::Error::custom(format!("schema version `{found}` is not known"));
+            let path = folder.path().to_owned();
+            let file = "verdict.json";
+            return Err(RejudgeError::Form { file, path, source });
+        }
+        let metrics = &stored.provenance.metrics;
+        let candidates = folder.candidates(metrics).map_err(RejudgeError::Results)?;
+        let queries = queries(folder, stored.judged_on)?;
+        let job = Self {
+            folder,
+            stored,
+            queries,
+            candidates,
+        };
+        Ok((job, record))
+    }
+
     /// Fills in what a policy leaves to the job.
     fn resolved(&self, mut raw: RawGatePolicy) -> Result<GatePolicy, RejudgeError> {
         let own = &self.stored.policy;
@@ -248,20 +270,17 @@ impl StoredJob<'_> {
             .unwrap_or_else(|| id.to_string())
     }
 
-    fn judge(
+    /// Returns the evidence of measured candidates, the baseline first, and which of them are the family: a job whose
+    /// baseline nothing beat compares it with itself.
+    fn evidence<'m>(
         &self,
         policy: &GatePolicy,
-        record: Map<String, Value>,
-    ) -> Result<Rejudged, RejudgeError> {
-        let ids = self.ids();
-        let measured = self.measured(&ids)?;
+        measured: &'m [Measured],
+    ) -> Result<(Evidence, &'m [Measured]), RejudgeError> {
         let metrics = &self.stored.provenance.metrics;
         let baseline = &measured[0];
-        // A job whose baseline nothing beat compares it with itself.
-        let family = measured
-            .get(1..)
-            .filter(|family| !family.is_empty())
-            .unwrap_or(&measured[..1]);
+        let others = measured.get(1..).filter(|family| !family.is_empty());
+        let family = others.unwrap_or(&measured[..1]);
         let judged: Vec<CandidateId> = family.iter().map(|one| one.side.id.clone()).collect();
         let queries: Vec<QueryId> = self
             .queries
@@ -284,12 +303,20 @@ impl StoredJob<'_> {
         let sides = family.iter().map(|one| one.side.clone()).collect();
         let evidence =
             evidence(&about, &baseline.side, sides, holes).map_err(RejudgeError::Evidence)?;
-        let family_judgement = judge_all(policy, &evidence).map_err(RejudgeError::Evidence)?;
-        let leader = family
-            .iter()
-            .find(|one| one.side.id == family_judgement.leader);
-        let changed = leader.unwrap_or(baseline).changes(baseline);
-        self.rejudged(family_judgement, changed, record)
+        Ok((evidence, family))
+    }
+
+    fn judge(
+        &self,
+        policy: &GatePolicy,
+        record: Map<String, Value>,
+    ) -> Result<Rejudged, RejudgeError> {
+        let measured = self.measured(&self.ids())?;
+        let (evidence, family) = self.evidence(policy, &measured)?;
+        let judged = judge_all(policy, &evidence).map_err(RejudgeError::Evidence)?;
+        let leader = family.iter().find(|one| one.side.id == judged.leader);
+        let changed = leader.unwrap_or(&measured[0]).changes(&measured[0]);
+        self.rejudged(judged, changed, record)
     }
 
     /// A policy that was written after its verdict was seen is no test, and the verdict says so.

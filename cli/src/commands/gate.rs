@@ -85,7 +85,8 @@ fn document(judged: &Rejudged, job: &Path) -> Value {
     document
 }
 
-fn unopened(error: ResultsError, job: &Path) -> Failure {
+/// Wraps an error of a folder that is no job's.
+pub(crate) fn unopened(error: ResultsError, job: &Path) -> Failure {
     match error {
         ResultsError::NoJob { .. } => Failure::input(error).with_hint(format!(
             "`{}` has to be the folder that `evalfarm run` printed as `stored in`",
@@ -95,7 +96,8 @@ fn unopened(error: ResultsError, job: &Path) -> Failure {
     }
 }
 
-fn failure(error: RejudgeError) -> Failure {
+/// Wraps an error of a stored job.
+pub(crate) fn failure(error: RejudgeError) -> Failure {
     let hint = match &error {
         RejudgeError::Evidence(EvidenceError::NotMeasured { .. }) => Some(
             "a stored job can be judged only on what it measured; add the metric to `[metrics]` of the sweep and run it again",

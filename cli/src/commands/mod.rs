@@ -5,9 +5,11 @@ pub(crate) mod dataset;
 pub(crate) mod evaluate;
 pub(crate) mod gate;
 pub(crate) mod measuring;
+pub(crate) mod pair;
 pub(crate) mod policy;
 pub(crate) mod power;
 pub(crate) mod run;
+pub(crate) mod selfcheck;
 
 use evalfarm_gate::Verdict;
 

@@ -4,8 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use evalfarm_dataset::value_table::{ValueTable, ValueTableOptions, read_value_table};
-use evalfarm_domain::{CandidateId, MetricName};
 use evalfarm_report::{Align, Table, count, share, value};
 use evalfarm_stats::{
     Design, PairedChange, PairedDifferences, PowerGoal, PowerSimulation, Resamples, ResamplingPlan,
@@ -14,7 +12,7 @@ use evalfarm_stats::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::commands::measuring::input;
+use crate::commands::pair::Pair;
 use crate::exit_code;
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -80,7 +78,7 @@ struct PilotArgs {
     /// Effect to plan for
     #[arg(long)]
     effect: Option<f64>,
-    /// Queries to plan for [default: those of the pilot]
+    /// Queries to plan for (default: those of the pilot)
     #[arg(long)]
     queries: Option<u64>,
     /// Seed of the simulation
@@ -420,49 +418,7 @@ fn as_size(number: u64) -> usize {
 
 /// Returns the paired differences of a pilot over the queries that both tables have.
 fn pilot(args: &PilotArgs) -> Result<PairedDifferences, Failure> {
-    let options = ValueTableOptions {
-        candidate: None::<CandidateId>,
-        fold: None,
-    };
-    let read = |path: &PathBuf| read_value_table(path, &options).map_err(input);
-    let (before, after) = (read(&args.baseline)?, read(&args.candidate)?);
-    let (before_values, after_values) = (column(&before, args)?, column(&after, args)?);
-    let mut pairs = (Vec::new(), Vec::new());
-    for (query, before_value) in before.queries.iter().zip(before_values) {
-        let Ok(row) = after.queries.binary_search(query) else {
-            continue;
-        };
-        if let (Some(before), Some(after)) = (before_value, after_values[row]) {
-            pairs.0.push(*before);
-            pairs.1.push(after);
-        }
-    }
-    PairedDifferences::new(&pairs.0, &pairs.1).map_err(|error| {
-        Failure::input(error).with_hint("a pilot needs two tables with values of the same queries")
-    })
-}
-
-fn column<'a>(table: &'a ValueTable, args: &PilotArgs) -> Result<&'a [Option<f64>], Failure> {
-    let wanted = args
-        .metric
-        .parse()
-        .map(evalfarm_domain::Metric::name);
-    let wanted = match wanted {
-        Ok(name) => name,
-        Err(_) => MetricName::try_from(args.metric.as_str()).map_err(Failure::input)?,
-    };
-    let found = table.metrics.iter().find(|(name, _)| *name == wanted);
-    found.map(|(_, values)| values.as_slice()).ok_or_else(|| {
-        let has: Vec<String> = table
-            .metrics
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
-        Failure::input(format!(
-            "`{}` has no `{wanted}`, only {}",
-            table.path.display(),
-            has.join(", ")
-        ))
-        .with_hint("name one of these with `--metric`")
-    })
+    let pair = Pair::read(&args.baseline, &args.candidate)?;
+    let (before, after) = pair.columns(&args.metric)?;
+    PairedDifferences::new(before, after).map_err(Failure::input)
 }

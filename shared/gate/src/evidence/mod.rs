@@ -114,7 +114,7 @@ impl Side {
         self.failures[row].is_none() && (rewrite || rerank)
     }
 
-    fn reorder(&mut self, order: &[usize]) {
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
         for column in &mut self.values {
             *column = picked(column, order);
         }
@@ -126,7 +126,7 @@ impl Side {
     }
 }
 
-fn picked<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
+pub(crate) fn picked<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&row| column[row].clone()).collect()
 }
 
@@ -190,6 +190,16 @@ pub struct Context {
     pub notes: Vec<String>,
 }
 
+impl Context {
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
+        let descriptions = self.descriptions.as_ref();
+        self.descriptions = descriptions.map(|column| picked(column, order));
+        for unjudged in &mut self.unjudged {
+            unjudged.reorder(order);
+        }
+    }
+}
+
 /// Everything that evidence is made of, unchecked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvidenceParts {
@@ -242,11 +252,7 @@ impl Evidence {
         for candidate in &mut parts.candidates {
             candidate.reorder(&order);
         }
-        let descriptions = &mut parts.context.descriptions;
-        *descriptions = descriptions.as_ref().map(|column| picked(column, &order));
-        for unjudged in &mut parts.context.unjudged {
-            unjudged.reorder(&order);
-        }
+        parts.context.reorder(&order);
         let labels = parts.clusters.as_ref().map(|clusters| numbered(clusters));
         let design = Design::new(rows, parts.weights.clone(), labels.as_deref())
             .map_err(EvidenceError::Design)?;

@@ -11,3 +11,4 @@ mod order_of_decision;
 mod policy;
 mod published;
 mod scene;
+mod selfcheck;
