@@ -114,6 +114,12 @@ fn a_finished_job_is_resumed_without_any_work() {
     ]);
     assert_eq!(again.code, first.code);
     assert_eq!(again.stdout, first.stdout);
+    assert!(first.stderr.contains("query evaluations"));
+    assert!(
+        !again.stderr.contains("query evaluations"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(all_marks(&bench.at("job")), before);
     assert_eq!(marks(&bench.at("job/hits")), hits);
 }
