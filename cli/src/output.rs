@@ -54,7 +54,7 @@ impl Printer {
     /// Says something that is not data.
     #[expect(clippy::unused_self, reason = "only who holds the printer prints")]
     pub(crate) fn note(&self, line: &str) {
-        stderr(&format!("{line}\n"));
+        stderr(&format!("{}\n", harmless(line)));
     }
 
     /// Says something that the user should look at.
@@ -87,6 +87,20 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     } else {
         exit_code::DONE
     })
+}
+
+/// Returns a message with the control characters that it quotes from a file spelled out: they could write anything to
+/// the terminal.
+fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            character if character.is_control() => shown.extend(character.escape_default()),
+            character => shown.push(character),
+        }
+    }
+    shown
 }
 
 fn stderr(text: &str) {

@@ -11,7 +11,7 @@ use evalfarm_metrics::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::commands::measuring::{MeasuringArgs, counted, metric, unscorable};
+use crate::commands::measuring::{MeasuringArgs, Ties, counted, metric, unscorable};
 use crate::exit_code;
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -22,7 +22,7 @@ Examples:
   evalfarm evaluate qrels.txt run.txt map recip_rank P_5 -q
   evalfarm evaluate qrels.txt run.txt nDCG@10 --gains 0=0,1=0.01,2=0.1,3=1 --format json
 
-Every judged query counts: one that the run does not answer is an empty ranking (trec_eval -c). docs/metrics.md has the
+Every judged query counts: one that the run does not answer is an empty ranking (trec_eval -c). docs/metrics.md has the \
 formulas and every difference from trec_eval.";
 
 /// What a query counts in a mean when nothing in it could score.
@@ -76,8 +76,8 @@ pub(crate) fn evaluate(args: &EvaluateArgs, printer: &Printer) -> Result<u8, Fai
         .collect::<Result<Vec<_>, Failure>>()?;
     let metrics: Vec<Metric> = asked.iter().map(|asked| asked.metric).collect();
     let judgments = args.measuring.qrels(&args.qrels, printer)?;
+    let (run, ties) = args.measuring.run(&args.run, &metrics, printer)?;
     let measurement = args.measuring.measurement(metrics, &judgments);
-    let run = args.measuring.run(&args.run, measurement.depth, printer)?;
     let joined = args.measuring.join(&run, &judgments)?;
     let set = if args.only_answered {
         QuerySet::OnlyAnswered
@@ -100,7 +100,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, printer: &Printer) -> Result<u8, Fai
     };
     printer.data(
         || text(&evaluation, &asked, policy, args.per_query),
-        &document(&evaluation, &asked, policy, args.per_query),
+        &document(&evaluation, &asked, &ties, policy, args.per_query),
     )?;
     Ok(exit_code::DONE)
 }
@@ -201,6 +201,7 @@ struct Document {
 fn document(
     evaluation: &Evaluation,
     asked: &[Asked<'_>],
+    ties: &Ties,
     policy: NoRelevant,
     queries: bool,
 ) -> Document {
@@ -229,6 +230,7 @@ fn document(
             "without_relevant": counts.without_relevant,
             "without_gain": counts.without_gain,
             "self_hits_dropped": counts.self_hits_dropped,
+            "ties": ties,
         }),
         queries: queries.then(|| {
             let rows = evaluation.per_query.iter();

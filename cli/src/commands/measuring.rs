@@ -1,6 +1,7 @@
 //! What the commands that score run files have in common: how judgments and runs are read and what is measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
@@ -14,6 +15,8 @@ use evalfarm_dataset::value_table::metric_of_column;
 use evalfarm_dataset::{Fault, InputError};
 use evalfarm_domain::{GainMap, Gains, Grade, Judgments, Measurement, Metric, MetricError};
 use evalfarm_metrics::{EvaluateError, JoinedRun, SelfHits};
+
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -61,6 +64,56 @@ pub(crate) struct MeasuringArgs {
     labels: Option<BTreeMap<String, Grade>>,
 }
 
+/// How far equal scores, and so document ids, decide the metrics of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Ties {
+    /// Share of all hits whose score another hit of the query has too.
+    pub(crate) tied_share: f64,
+    /// For each cutoff of the metrics, the queries in which equal scores meet there; cutoffs without any are left out.
+    pub(crate) queries_at_cutoff: BTreeMap<NonZeroU32, u64>,
+    queries: u64,
+}
+
+impl Ties {
+    fn of(run: &Run, metrics: &[Metric]) -> Self {
+        let whole = run.ties_at(NonZeroUsize::MIN);
+        let cutoffs: BTreeSet<NonZeroU32> = metrics.iter().filter_map(|m| m.cutoff()).collect();
+        let at = |cutoff: NonZeroU32| {
+            let cut = NonZeroUsize::try_from(cutoff).unwrap_or(NonZeroUsize::MAX);
+            (cutoff, run.ties_at(cut).queries_across_cut)
+        };
+        Self {
+            tied_share: whole.tied_share(),
+            queries_at_cutoff: cutoffs
+                .into_iter()
+                .map(at)
+                .filter(|&(_, n)| n > 0)
+                .collect(),
+            queries: whole.queries,
+        }
+    }
+}
+
+impl fmt::Display for Ties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = 100.0 * self.tied_share;
+        write!(
+            f,
+            "{share:.1} % of the hits share their score with another of their query, and document ids decide their order"
+        )?;
+        let mut separator = ";";
+        for (cutoff, count) in &self.queries_at_cutoff {
+            write!(
+                f,
+                "{separator} at rank {cutoff} in {count} of {} queries",
+                self.queries
+            )?;
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
 impl MeasuringArgs {
     /// Reads judgments and says what is worth knowing about them.
     pub(crate) fn qrels(&self, path: &Path, printer: &Printer) -> Result<Judgments, Failure> {
@@ -79,13 +132,13 @@ impl MeasuringArgs {
         Ok(judgments)
     }
 
-    /// Reads a run and says what is worth knowing about it.
+    /// Reads a run and says what is worth knowing about it: repeated documents, and ties that decide a metric.
     pub(crate) fn run(
         &self,
         path: &Path,
-        depth: NonZeroU32,
+        metrics: &[Metric],
         printer: &Printer,
-    ) -> Result<Run, Failure> {
+    ) -> Result<(Run, Ties), Failure> {
         let options = RunOptions {
             order: match self.order {
                 OrderArg::Score => Order::Score,
@@ -103,17 +156,11 @@ impl MeasuringArgs {
             let dropped = counted(dropped, "repeated document was", "repeated documents were");
             printer.warning(&format!("`{name}`: {dropped} dropped"));
         }
-        let ties = run.ties_at(NonZeroUsize::try_from(depth).unwrap_or(NonZeroUsize::MIN));
-        if self.order == OrderArg::Score && ties.queries_across_cut > 0 {
-            printer.note(&format!(
-                "`{name}`: in {} of {} queries equal scores meet at rank {depth}, and {:.1} % of all hits share their score: \
-                 document ids decide there",
-                ties.queries_across_cut,
-                ties.queries,
-                100.0 * ties.tied_share(),
-            ));
+        let ties = Ties::of(&run, metrics);
+        if self.order == OrderArg::Score && ties.tied_share > 0.0 {
+            printer.note(&format!("`{name}`: {ties}"));
         }
-        Ok(run)
+        Ok((run, ties))
     }
 
     /// Joins a run with judgments.

@@ -118,6 +118,9 @@ pub enum Fault {
     /// The bytes are not UTF-8.
     #[error("the bytes are not UTF-8")]
     NotUtf8,
+    /// A line has a carriage return in it.
+    #[error("a carriage return stands within the line")]
+    CarriageReturn,
     /// A line has too few or too many columns.
     #[error("`{text}` has {found} columns, expected {expected}")]
     ColumnCount {
@@ -331,6 +334,7 @@ impl Fault {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NotUtf8 => Some("save the file as UTF-8"),
+            Self::CarriageReturn => Some("save the file with lines that end in LF or CRLF"),
             Self::ThreeColumns { .. } => Some(
                 "a BEIR file starts with the header `query-id`, `corpus-id`, `score`, separated by tabs",
             ),

@@ -151,6 +151,11 @@ impl Lines {
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match std::str::from_utf8(line) {
+            // Several lines of a file whose lines end in CR alone would be read as the one they look like.
+            Ok(text) if text.trim_end_matches('\r').contains('\r') => {
+                let fault = Fault::CarriageReturn;
+                Err(InputError::line(&self.path, self.number, fault))
+            }
             Ok(text) => Ok(Some((self.number, text))),
             Err(_) => Err(InputError::line(&self.path, self.number, Fault::NotUtf8)),
         }

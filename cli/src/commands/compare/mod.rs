@@ -25,7 +25,7 @@ Examples:
   evalfarm compare baseline.csv candidate.csv --primary RR@10 --guard R@10
   evalfarm compare job job --split holdout --baseline-id c0a1… --candidate-id c9f2…
 
-Value tables are Parquet, CSV, JSONL or JSON with one row a query: an id column (`query_id`, `qid`, `query`) and one
+Value tables are Parquet, CSV, JSONL or JSON with one row a query: an id column (`query_id`, `qid`, `query`) and one \
 numeric column a metric. A query that only one side has counts as failed on the other, and never helps the candidate.";
 
 /// What a judged query is that a run does not contain, when the other run contains it.
@@ -69,13 +69,13 @@ pub(crate) struct CompareArgs {
     /// Judgments; the two files are then TREC runs
     #[arg(long, conflicts_with_all = ["lower_is_better", "baseline_id", "candidate_id", "split"])]
     qrels: Option<PathBuf>,
-    /// Metric that has to improve [default: nDCG@10]
+    /// Metric that has to improve (default: nDCG@10)
     #[arg(long, value_parser = name)]
     primary: Option<String>,
-    /// Metric that must not be harmed; may be given several times [default: the other metrics]
+    /// Metric that must not be harmed; may be given several times (default: the other metrics)
     #[arg(long = "guard", value_parser = name)]
     guards: Vec<String>,
-    /// Metrics computed from runs, the primary first [default: nDCG@10 RR@10 R@10 P@10]
+    /// Metrics computed from runs, the primary first (default: nDCG@10 RR@10 R@10 P@10)
     #[arg(long = "metric", value_parser = metric, requires = "qrels")]
     metrics: Vec<Metric>,
     /// What a judged query is that only one of the runs contains

@@ -1,10 +1,11 @@
 //! What is known of rows whose job lies beside them: two tables that were measured differently must not be compared.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use evalfarm_dataset::value_table::ValueTable;
-use evalfarm_domain::Gains;
-use evalfarm_results::JobFolder;
+use evalfarm_domain::{Fold, Gains, QueryId};
+use evalfarm_results::{JobFolder, JobQuery};
 
 use crate::failure::Failure;
 
@@ -16,14 +17,17 @@ pub(super) struct Origin {
     pub(super) synthetic: bool,
     /// How grades became gains, in words.
     pub(super) gains: Option<String>,
+    /// What judging needs to know of the queries; none when the job did not get that far.
+    pub(super) queries: BTreeMap<QueryId, JobQuery>,
     dataset: Option<String>,
     evaluation: Option<u64>,
     relevant_from: Option<f64>,
 }
 
 impl Origin {
-    /// Looks for the job of a table: its folder, the folder of its rows, or one file of these was read.
-    pub(super) fn of(table: &ValueTable) -> Option<Self> {
+    /// Looks for the job of a table: its folder, the folder of its rows, or one file of these was read. The queries are
+    /// those of one side of its split.
+    pub(super) fn of(table: &ValueTable, fold: Option<Fold>) -> Option<Self> {
         table.candidate.as_ref()?;
         let job = table
             .path
@@ -33,16 +37,51 @@ impl Origin {
         let record = job.record();
         let verdict = job.verdict().ok().flatten().unwrap_or_default();
         let provenance = &verdict["provenance"];
+        let queries = job.queries().unwrap_or_default().into_iter();
+        let queries = queries.filter(|query| Some(query.fold) == fold);
         Some(Self {
             folder: job.path().display().to_string(),
             synthetic: provenance["synthetic"].as_bool().unwrap_or_default(),
             gains: serde_json::from_value::<Gains>(provenance["gains"].clone())
                 .ok()
                 .map(|gains| gains.to_string()),
+            queries: queries
+                .map(|query| (query.query.id.clone(), query))
+                .collect(),
             dataset: record["dataset"].as_str().map(str::to_owned),
             evaluation: record["evaluation"].as_u64(),
             relevant_from: provenance["relevant_from"].as_f64(),
         })
+    }
+
+    /// Returns the traffic weights that the job knows; nothing when all are 1.
+    pub(super) fn weights(&self, queries: &[QueryId]) -> Option<Vec<f64>> {
+        let weight = |id| self.queries.get(id).map_or(1.0, |known| known.query.weight);
+        let weights: Vec<f64> = queries.iter().map(weight).collect();
+        let alike = weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq());
+        (!alike).then_some(weights)
+    }
+
+    /// Returns the clusters that the job knows; nothing when each query is alone.
+    pub(super) fn clusters(&self, queries: &[QueryId]) -> Option<Vec<String>> {
+        let cluster = |id: &QueryId| self.queries.get(id)?.query.cluster.clone();
+        queries.iter().any(|id| cluster(id).is_some()).then(|| {
+            // A query without a cluster is its own; the two kinds of names cannot meet.
+            let named = |id: &QueryId| match cluster(id) {
+                Some(name) => format!("cluster {name}"),
+                None => format!("query {id}"),
+            };
+            queries.iter().map(named).collect()
+        })
+    }
+
+    /// Returns the relevant judgments a query; nothing when the job does not know every query.
+    pub(super) fn relevant_per_query(&self, queries: &[QueryId]) -> Option<f64> {
+        let relevant: Option<Vec<f64>> = queries
+            .iter()
+            .map(|id| Some(f64::from(self.queries.get(id)?.relevant)))
+            .collect();
+        relevant.map(|relevant| relevant.iter().sum::<f64>() / queries.len() as f64)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Two runs, scored on the same judged queries.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 
 use evalfarm_domain::{FailureKind, Judgments, Measure, Measurement, Metric};
@@ -35,7 +34,7 @@ pub(super) fn read(
         qrels,
         judgments: &judgments,
         measurement: args.measuring.measurement(measured, &judgments),
-        depth,
+        asked: &metrics,
         printer,
     };
     let baseline = reader.evaluation(&args.baseline)?;
@@ -70,7 +69,7 @@ pub(super) fn read(
     let asked = metrics.len();
     let parts = EvidenceParts {
         queries: judgments.iter().map(|(query, _)| query.clone()).collect(),
-        metrics: metrics.into_iter().map(JudgedMetric::from).collect(),
+        metrics: metrics.iter().copied().map(JudgedMetric::from).collect(),
         baseline: side("baseline", &baseline, &candidate, asked, args.missing)?,
         candidates: vec![side(
             "candidate",
@@ -123,14 +122,14 @@ struct Reader<'a> {
     qrels: &'a Path,
     judgments: &'a Judgments,
     measurement: Measurement,
-    depth: NonZeroU32,
+    asked: &'a [Metric],
     printer: &'a Printer,
 }
 
 impl Reader<'_> {
     fn evaluation(&self, path: &Path) -> Result<Evaluation, Failure> {
         let measuring = &self.args.measuring;
-        let run = measuring.run(path, self.depth, self.printer)?;
+        let (run, _) = measuring.run(path, self.asked, self.printer)?;
         let joined = measuring.join(&run, self.judgments)?;
         let evaluation = evaluate(&self.measurement, self.judgments, &joined, QuerySet::Judged)
             .map_err(|error| unscorable(error, self.qrels))?;

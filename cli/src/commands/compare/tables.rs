@@ -24,47 +24,49 @@ const LARGEST: f64 = 1e15;
 
 /// Reads both tables. A query that one of them lacks has failed there.
 pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failure> {
-    let baseline = table(
+    let (baseline, fold) = table(
         args,
         &args.baseline,
         "baseline",
         args.baseline_id.as_deref(),
     )?;
-    let candidate = table(
+    let before = Origin::of(&baseline, fold);
+    let (candidate, fold) = table(
         args,
         &args.candidate,
         "candidate",
         args.candidate_id.as_deref(),
     )?;
-    let origins = (Origin::of(&baseline), Origin::of(&candidate));
-    refuse_different(origins.0.as_ref(), origins.1.as_ref())?;
-    let queries: Vec<QueryId> = baseline
-        .queries
-        .iter()
-        .chain(&candidate.queries)
-        .cloned()
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
+    let after = Origin::of(&candidate, fold);
+    refuse_different(before.as_ref(), after.as_ref())?;
+    let origin = before.as_ref().or(after.as_ref());
+    // A job's queries are the set, whatever rows it has: one without rows is missing and not left out.
+    let known = origin.iter().flat_map(|origin| origin.queries.keys());
+    let read = baseline.queries.iter().chain(&candidate.queries);
+    let queries: BTreeSet<QueryId> = known.chain(read).cloned().collect();
+    let queries: Vec<QueryId> = queries.into_iter().collect();
     let mut notes = missing_queries(&baseline, &candidate, queries.len())?;
     let metrics = common_metrics(args, &baseline, &candidate, &mut notes)?;
     for note in &notes {
         printer.warning(note);
     }
-    let known = [&origins.0, &origins.1].into_iter().flatten();
     let parts = EvidenceParts {
         baseline: side(&baseline, &queries, &metrics, "baseline")?,
         candidates: vec![side(&candidate, &queries, &metrics, "candidate")?],
         metrics,
-        queries,
-        weights: None,
-        clusters: None,
+        weights: origin.and_then(|origin| origin.weights(&queries)),
+        clusters: origin.and_then(|origin| origin.clusters(&queries)),
         context: Context {
-            synthetic: known.clone().any(|origin| origin.synthetic),
-            gains: known.clone().find_map(|origin| origin.gains.clone()),
+            synthetic: [&before, &after]
+                .into_iter()
+                .flatten()
+                .any(|job| job.synthetic),
+            gains: origin.and_then(|origin| origin.gains.clone()),
+            relevant_per_query: origin.and_then(|origin| origin.relevant_per_query(&queries)),
             notes,
             ..Context::default()
         },
+        queries,
     };
     Ok(Input {
         parts,
@@ -81,57 +83,57 @@ fn called(table: &ValueTable) -> String {
     }
 }
 
+/// Reads a table, and of our own rows one side of the split, which is returned with it.
 fn table(
     args: &CompareArgs,
     path: &Path,
     side: &str,
     id: Option<&str>,
-) -> Result<ValueTable, Failure> {
+) -> Result<(ValueTable, Option<Fold>), Failure> {
     let mut options = ValueTableOptions {
         candidate: id.map(id_of).transpose()?,
         fold: args.split.map(super::SplitArg::fold),
     };
-    let table = read_value_table(path, &options).map_err(unreadable)?;
     let shown = path.display();
-    if table.candidate.is_some() {
-        let folds: Vec<Fold> = match options.fold {
-            Some(fold) => vec![fold],
-            None => [Fold::Train, Fold::Holdout, Fold::All]
-                .into_iter()
-                .filter(|&fold| {
-                    options.fold = Some(fold);
-                    read_value_table(path, &options).is_ok()
-                })
-                .collect(),
-        };
-        if folds.len() > 1 {
-            let folds: Vec<String> = folds.iter().map(|fold| format!("`{fold}`")).collect();
-            return Err(Failure::input(format!(
-                "`{shown}` has rows of the sides {} of a split",
-                folds.join(" and ")
-            ))
-            .with_hint(
-                "a sweep has selected on train: compare on the other with `--split holdout`",
-            ));
+    let mut folds: Vec<Fold> = options.fold.into_iter().collect();
+    if folds.is_empty() {
+        // Each side is looked for alone: read together, a query on both would be there twice.
+        for fold in [Fold::Train, Fold::Holdout, Fold::All] {
+            options.fold = Some(fold);
+            let read = read_value_table(path, &options);
+            if read.is_ok_and(|table| table.candidate.is_some()) {
+                folds.push(fold);
+            }
         }
-    } else if let Some(argument) = id
+        options.fold = None;
+    }
+    if folds.len() > 1 {
+        let folds: Vec<String> = folds.iter().map(|fold| format!("`{fold}`")).collect();
+        return Err(Failure::input(format!(
+            "`{shown}` has rows of the sides {} of a split",
+            folds.join(" and ")
+        ))
+        .with_hint("a sweep has selected on train: compare on the other with `--split holdout`"));
+    }
+    let table = read_value_table(path, &options).map_err(unreadable)?;
+    let argument = id
         .map(|_| format!("--{side}-id"))
-        .or(args.split.map(|_| "--split".to_owned()))
-    {
+        .or(args.split.map(|_| "--split".to_owned()));
+    if let Some(argument) = argument.filter(|_| table.candidate.is_none()) {
         return Err(Failure::input(format!(
             "`{argument}` chooses among the rows of a job, and `{shown}` is one table of values"
         ))
         .with_hint("leave it out, or give the folder of a job"));
     }
     check_range(&table)?;
-    Ok(table)
+    Ok((table, folds.first().copied()))
 }
 
 /// Adds what to do when somebody forgets that runs need judgments.
 fn unreadable(error: InputError) -> Failure {
     let no_table = matches!(
         error.fault(),
-        Some(Fault::Missing { .. } | Fault::Csv { .. })
+        Some(Fault::Missing { .. } | Fault::Csv { .. } | Fault::Empty { .. })
     );
     if no_table {
         return Failure::input(error).with_hint(
@@ -159,7 +161,7 @@ fn check_range(table: &ValueTable) -> Result<(), Failure> {
             .find_map(|(value, query)| Some((value.filter(|v| !allowed.contains(v))?, query)));
         if let Some((value, query)) = outside {
             return Err(Failure::input(format!(
-                "`{}`: {name} of query `{query}` is `{value}`, expected a value from {low} to {high}",
+                "`{}`: {name} of query `{query}` is `{value:?}`, expected a value from {low} to {high}",
                 table.path.display(),
             ))
             .with_hint(
@@ -177,6 +179,13 @@ fn missing_queries(
     all: usize,
 ) -> Result<Vec<String>, Failure> {
     let mut notes = Vec::new();
+    let read: BTreeSet<&QueryId> = baseline.queries.iter().chain(&candidate.queries).collect();
+    if read.len() < all {
+        let missing = all - read.len();
+        notes.push(format!(
+            "{missing} of {all} queries of the job have no rows and count as failed on both sides"
+        ));
+    }
     for (own, other, side) in [
         (baseline, candidate, "candidate"),
         (candidate, baseline, "baseline"),

@@ -47,7 +47,7 @@ pub(crate) struct AboutArgs {
     /// Folder of the dataset, which must not exist or be empty
     #[arg(long)]
     out: PathBuf,
-    /// What people call the dataset [default: the name of the folder]
+    /// What people call the dataset (default: the name of the folder)
     #[arg(long)]
     name: Option<String>,
     /// Where the data came from, in words
@@ -84,7 +84,7 @@ pub(crate) struct GradeArgs {
 /// Arguments of `evalfarm dataset import trec`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  evalfarm dataset import trec --documents docs.xml --topics topics.xml --qrels qrels.txt --out cranfield"
+    after_help = "Examples:\n  evalfarm dataset import trec --documents docs.xml --topics topics.xml --qrels qrels.txt \\\n      --out cranfield"
 )]
 pub(crate) struct TrecArgs {
     /// Documents in TREC's markup

@@ -25,6 +25,12 @@ pub(crate) struct InspectArgs {
 
 /// Opens the dataset and prints its counts.
 pub(crate) fn inspect(args: &InspectArgs, printer: &Printer) -> Result<u8, Failure> {
+    if args.folder.is_file() {
+        return Err(
+            Failure::input(format!("`{}` is a file", args.folder.display()))
+                .with_hint("a dataset is a folder with a `manifest.json`: import the file first"),
+        );
+    }
     let dataset = dataset_at(&args.folder)?;
     let manifest = &dataset.manifest;
     let inspection = inspect_dataset(

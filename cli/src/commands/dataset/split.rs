@@ -25,7 +25,7 @@ Examples:
   evalfarm dataset split shop --seed 1 --train-share 0.7 --group-by near-duplicates --out split.json
   evalfarm dataset split --ids ids.txt --seed 20260816 --train 1400 --out split.json
 
-Queries are ordered by sha256(\"{seed}|{id}\"); the first --sample are taken and the first --train of these are train, so
+Queries are ordered by sha256(\"{seed}|{id}\"); the first --sample are taken and the first --train of these are train, so \
 that a larger sample contains a smaller one.";
 
 /// Arguments of `evalfarm dataset split`.
@@ -51,7 +51,7 @@ pub(crate) struct SplitArgs {
     /// Share of the queries on the train side, 0 to 1
     #[arg(long, allow_negative_numbers = true)]
     train_share: Option<f64>,
-    /// Queries on both sides together [default: all]
+    /// Queries on both sides together (default: all)
     #[arg(long)]
     sample: Option<usize>,
     /// Keep queries on one side together: `cluster`, `near-duplicates`, or the name of a query column

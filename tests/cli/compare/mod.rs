@@ -1,0 +1,9 @@
+//! `evalfarm compare`.
+
+mod forms;
+mod gate;
+mod published;
+mod refusals;
+mod rows;
+mod runs;
+pub(crate) mod tables;

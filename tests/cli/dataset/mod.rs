@@ -1,0 +1,5 @@
+//! `evalfarm dataset`.
+
+mod import;
+mod split;
+mod stored;

@@ -1,0 +1,5 @@
+//! `evalfarm evaluate`.
+
+mod parsing;
+mod reference;
+mod values;
