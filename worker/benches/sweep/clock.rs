@@ -22,7 +22,7 @@ impl Clock {
     /// that has passed. On a machine that does nothing else the two are the same.
     pub(crate) fn ran(&self) -> Duration {
         match (self.used, used()) {
-            (Some(before), Some(now)) => now - before,
+            (Some(before), Some(now)) => now.saturating_sub(before),
             (None, _) | (_, None) => self.passed(),
         }
     }

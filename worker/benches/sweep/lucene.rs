@@ -45,7 +45,7 @@ pub(crate) fn pass(collection: &Collection, candidate: &Candidate) -> Outcome<Op
                 .map(|(field, text)| (field.to_string(), Value::from(text.as_str())))
                 .collect();
             let action = json!({"index": {"_id": document.id.as_str()}});
-            body.push_str(&format!("{action}\n{}\n", Value::Object(fields)));
+            body = body + &action.to_string() + "\n" + &Value::Object(fields).to_string() + "\n";
         }
         server.request("POST", "/bench/_bulk", &body)?;
     }

@@ -42,13 +42,13 @@ the sweep file.";
 pub(crate) struct RunArgs {
     /// The sweep file
     sweep: PathBuf,
-    /// Folder of the job [default: evalfarm-jobs/NAME-JOB]
+    /// Folder of the job (default: evalfarm-jobs/NAME-JOB)
     #[arg(long)]
     out: Option<PathBuf>,
     /// Go on where an interrupted run of the same job stopped: only what is missing is computed
     #[arg(long)]
     resume: bool,
-    /// Threads that evaluate; the result does not depend on it [default: all cores]
+    /// Threads that evaluate; the result does not depend on it (default: all cores)
     #[arg(long)]
     threads: Option<NonZeroUsize>,
     /// Folder of generated datasets and indexes; may be deleted at any time

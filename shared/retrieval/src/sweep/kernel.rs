@@ -149,10 +149,9 @@ fn select<const K: usize>(lanes: usize, scratch: &mut Scratch) {
     who.clear();
     who.resize(K * LANES, 0);
     let (top, who) = (&mut top[..K * LANES], &mut who[..K * LANES]);
-    let mut first = 1;
-    for stride in scores.chunks_exact(STRIDE * LANES) {
+    let strides = scores.chunks_exact(STRIDE * LANES);
+    for (first, stride) in (1_u32..).step_by(STRIDE).zip(strides) {
         insert::<K>(lanes.min(LANES), stride, first, top, who);
-        first += STRIDE as u32;
     }
 }
 
