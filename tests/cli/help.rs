@@ -26,6 +26,8 @@ fn every_command_has_help_with_examples() {
         ("run", "run --help"),
         ("evaluate", "evaluate --help"),
         ("compare", "compare --help"),
+        ("gate", "gate --help"),
+        ("power", "power --help"),
         ("dataset", "dataset --help"),
         ("dataset-import", "dataset import --help"),
         ("dataset-import-trec", "dataset import trec --help"),
