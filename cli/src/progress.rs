@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use evalfarm_coordinator::Progress;
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Printer;
 
@@ -70,10 +70,9 @@ impl Progress for Bars<'_> {
             )]
             let rate = (bar.position() as f64 / seconds) as u64;
             let line = format!(
-                "{:28} {} query evaluations in {} ({}/s)",
+                "{:28} {} query evaluations in {seconds:.1} s ({}/s)",
                 bar.message(),
                 HumanCount(bar.position()),
-                HumanDuration(bar.elapsed()),
                 HumanCount(rate),
             );
             bar.finish_and_clear();
