@@ -188,12 +188,15 @@ fn a_cost_has_to_fall() {
             "compare base.csv slower.csv --lower-is-better latency_ms --primary latency_ms",
             1,
         ),
-        // Without the option a column that nobody knows is one of which more is better.
+        // Without the option a column that nobody knows is one of which more is better, and that is said.
         ("compare base.csv faster.csv", 1),
     ] {
         let outcome = run_line(&bench, line);
         assert_eq!(outcome.code, Some(code), "{line}\n{}", outcome.stdout);
     }
+    let said = run_line(&bench, "compare base.csv faster.csv").stdout;
+    let note = "`latency_ms` is no metric that evalfarm knows: more is taken to be better, unless `--lower-is-better latency_ms`";
+    assert!(said.contains(note), "{said}");
 }
 
 #[test]

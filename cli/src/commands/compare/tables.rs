@@ -258,6 +258,13 @@ fn common_metrics(
         }
     }
     let costs = costs(args, &common)?;
+    for &name in &common {
+        if name.as_str().parse::<Metric>().is_err() && !costs.contains(name) {
+            notes.push(format!(
+                "`{name}` is no metric that evalfarm knows: more is taken to be better, unless `--lower-is-better {name}` says otherwise"
+            ));
+        }
+    }
     Ok(common
         .into_iter()
         .map(|name| match name.as_str().parse::<Metric>() {
