@@ -124,7 +124,7 @@ fn criteria(criteria: &[CriterionResult]) -> String {
     for criterion in criteria {
         let outcome = match criterion.outcome {
             Outcome::Holds => "holds",
-            Outcome::Broken => "BROKEN",
+            Outcome::Broken => "FAILS",
             Outcome::NotTested => "not tested",
         };
         table.row([

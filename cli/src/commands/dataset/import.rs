@@ -20,10 +20,10 @@ use crate::output::Printer;
 
 const CATALOGUE_EXAMPLES: &str = "\
 Examples:
-  evalfarm dataset import catalogue --products products.jsonl.gz --id id --field title --field name \\
-      --field 'attrs=attr_t*' --ratings ratings.csv --out shop
-  evalfarm dataset import catalogue --products products.csv --id sku --field title \\
-      --field body=description,bullets --ratings ratings.csv --labels E=3,S=2,C=1,I=0 --out shop
+  evalfarm dataset import catalogue --products products.jsonl.gz --id id --ratings ratings.csv \\
+      --field title --field name --field 'attrs=attr_t*' --out shop
+  evalfarm dataset import catalogue --products products.csv --id sku --ratings ratings.csv \\
+      --field title --field body=description,bullets --labels E=3,S=2,C=1,I=0 --out shop
 
 Ratings are a CSV with the columns query, docid and rating; query_id, weight, cluster and any others are optional.";
 

@@ -10,7 +10,8 @@ use std::thread;
 use clap::Args;
 use evalfarm_coordinator::sweep::SweepFile;
 use evalfarm_coordinator::{
-    Job, Progress as _, RunError, Surroundings, VerdictRecord, WorkersError, run as run_job,
+    Job, JobError, Progress as _, RunError, Surroundings, VerdictRecord, WorkersError,
+    run as run_job,
 };
 use evalfarm_results::{JobFolder, ResultsError};
 use evalfarm_retrieval::{Bm25Index, CacheUse};
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Result<u8, Failure> {
         .map_err(Failure::infrastructure)?;
     stop_on_interrupt().map_err(Failure::infrastructure)?;
     let source = source::prepare(&sweep.dataset, &cache, &bars)?;
-    let job = Job::new(sweep, &source.dataset).map_err(Failure::input)?;
+    let job = Job::new(sweep, &source.dataset).map_err(|error| job_failure(error, args))?;
     let folder = folder(args, &job)?;
     let dataset = &source.dataset;
     let index = Bm25Index::open_or_build(
@@ -135,6 +136,20 @@ fn folder(args: &RunArgs, job: &Job) -> Result<JobFolder, Failure> {
         );
     }
     Ok(folder)
+}
+
+fn job_failure(error: JobError, args: &RunArgs) -> Failure {
+    let file = args.sweep.display();
+    let hint = match &error {
+        JobError::UnknownField { .. } => {
+            format!("`{file}` names fields in `[baseline] weights`: use those of the corpus")
+        }
+        JobError::Split(_) | JobError::Sample { .. } | JobError::EmptyFold { .. } => format!(
+            "`{file}` says how many queries are train and holdout: together at most those of the dataset, \
+             which `evalfarm dataset inspect` counts"
+        ),
+    };
+    Failure::input(error).with_hint(hint)
 }
 
 fn folder_failure(error: ResultsError, path: &Path) -> Failure {

@@ -73,6 +73,17 @@ fn sweep(record: &VerdictRecord) -> String {
         count(changed.metrics),
         count(changed.unchanged),
     ));
+    lines.push(format!(
+        "weights of the candidate, as ratios to the largest: {}",
+        record.best.configuration,
+    ));
+    if let Some(earlier) = record.earlier_looks {
+        lines.push(format!(
+            "look {} at this holdout, {} at this comparison",
+            earlier.same_holdout + 1,
+            earlier.same_hypothesis + 1,
+        ));
+    }
     if let Some(selection) = record.selection {
         lines.push(format!(
             "the winner promised {} on the train queries and kept {} on the holdout: optimism {}",

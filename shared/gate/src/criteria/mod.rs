@@ -1,7 +1,7 @@
 //! The criteria of a policy in the order of decision, each with what was observed.
 //!
 //! A sentence names its subject, then what was observed, then what is allowed, so that it reads the same way beside
-//! `holds` and beside `BROKEN`.
+//! `holds` and beside `FAILS`.
 
 mod coverage;
 mod guards;
