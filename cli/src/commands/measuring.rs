@@ -13,7 +13,9 @@ use evalfarm_dataset::trec::{
 };
 use evalfarm_dataset::value_table::metric_of_column;
 use evalfarm_dataset::{Fault, InputError};
-use evalfarm_domain::{GainMap, Gains, Grade, Judgments, Measurement, Metric, MetricError};
+use evalfarm_domain::{
+    DocId, GainMap, Gains, Grade, Judgments, Measurement, Metric, MetricError, QueryId,
+};
 use evalfarm_metrics::{EvaluateError, JoinedRun, SelfHits};
 
 use serde::Serialize;
@@ -161,6 +163,11 @@ impl MeasuringArgs {
             printer.note(&format!("`{name}`: {ties}"));
         }
         Ok((run, ties))
+    }
+
+    /// Whether a hit is left out because it is the query itself.
+    pub(crate) fn drops(&self, query: &QueryId, document: &DocId) -> bool {
+        self.drop_self_hits && document.as_str() == query.as_str()
     }
 
     /// Joins a run with judgments.

@@ -1,19 +1,24 @@
 //! `evalfarm compare`: a verdict from results that somebody already has.
 
+mod more;
 mod origin;
 mod runs;
 mod tables;
+mod unjudged;
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use evalfarm_domain::{CandidateId, Fold, Metric, MetricName};
-use evalfarm_gate::{Evidence, EvidenceError, EvidenceParts, GatePolicy, RawGatePolicy, judge};
+use evalfarm_gate::{
+    Evidence, EvidenceError, EvidenceParts, GatePolicy, RawGatePolicy, Side, judge,
+};
 use evalfarm_report::{Findings, findings_text};
 use serde_json::{Value, json};
 
+use self::more::MoreArgs;
 use crate::commands::measuring::{MeasuringArgs, metric};
+use crate::commands::policy::read_policy;
 use crate::commands::verdict_code;
 use crate::failure::Failure;
 use crate::output::Printer;
@@ -23,6 +28,7 @@ Examples:
   evalfarm compare baseline.run candidate.run --qrels qrels.txt
   evalfarm compare baseline.json candidate.json
   evalfarm compare baseline.csv candidate.csv --primary RR@10 --guard R@10
+  evalfarm compare baseline.json candidate.json --repeat candidate-again.json --statuses coverage.json
   evalfarm compare job job --split holdout --baseline-id c0a1… --candidate-id c9f2…
 
 Value tables are Parquet, CSV, JSONL or JSON with one row a query: an id column (`query_id`, `qid`, `query`) and one \
@@ -97,12 +103,16 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     policy: Option<PathBuf>,
     #[command(flatten)]
+    more: MoreArgs,
+    #[command(flatten)]
     measuring: MeasuringArgs,
 }
 
 /// What is judged, and what people call its sides.
 struct Input {
     parts: EvidenceParts,
+    /// The reruns of the command line, over the same queries and metrics.
+    reruns: Vec<Side>,
     baseline: String,
     candidate: String,
 }
@@ -117,10 +127,11 @@ fn name(text: &str) -> Result<String, String> {
 pub(crate) fn compare(args: &CompareArgs, printer: &Printer) -> Result<u8, Failure> {
     let raw = raw_policy(args)?;
     let policy = GatePolicy::try_from(raw.clone()).map_err(Failure::input)?;
-    let input = match &args.qrels {
+    let mut input = match &args.qrels {
         Some(qrels) => runs::read(args, &raw, qrels, printer)?,
         None => tables::read(args, printer)?,
     };
+    args.more.add(&policy, &input.reruns, &mut input.parts)?;
     let evidence = Evidence::new(input.parts).map_err(Failure::input)?;
     let judgement = judge(&policy, &evidence).map_err(unjudgeable)?;
     let mut document = serde_json::to_value(&judgement).map_err(Failure::infrastructure)?;
@@ -168,16 +179,7 @@ fn name_sides(document: &mut Value, args: &CompareArgs) {
 fn raw_policy(args: &CompareArgs) -> Result<RawGatePolicy, Failure> {
     let mut raw = match &args.policy {
         None => RawGatePolicy::default(),
-        Some(path) => {
-            let shown = path.display();
-            let text = fs::read_to_string(path).map_err(|error| {
-                Failure::input(format!("failed to read the policy `{shown}`: {error}"))
-                    .with_hint("a policy is a TOML file, see docs/policy.md")
-            })?;
-            toml::from_str(&text).map_err(|error| {
-                Failure::input(format!("`{shown}` is not a gate policy: {error}"))
-            })?
-        }
+        Some(path) => read_policy(path)?,
     };
     if let Some(primary) = &args.primary {
         raw.primary = Some(primary.clone());

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use evalfarm_dataset::trec::Run;
 use evalfarm_domain::{FailureKind, Judgments, Measure, Measurement, Metric};
 use evalfarm_gate::{Context, EvidenceParts, JudgedMetric, RawGatePolicy, Side};
 use evalfarm_metrics::{Evaluation, QuerySet, evaluate};
 
+use super::unjudged::{Runs, write_next};
 use super::{CompareArgs, Input, MissingArg, id_of};
 use crate::commands::measuring::{OrderArg, counted, metric, unscorable};
 use crate::failure::Failure;
@@ -37,8 +39,8 @@ pub(super) fn read(
         asked: &metrics,
         printer,
     };
-    let baseline = reader.evaluation(&args.baseline)?;
-    let candidate = reader.evaluation(&args.candidate)?;
+    let (baseline, baseline_run) = reader.evaluation(&args.baseline)?;
+    let (candidate, candidate_run) = reader.evaluation(&args.candidate)?;
     let mut notes = Vec::new();
     for (side, path, evaluation) in [
         ("baseline", &args.baseline, &baseline),
@@ -67,6 +69,26 @@ pub(super) fn read(
         .filter(|(_, grade)| *grade >= reader.measurement.relevant_from)
         .count();
     let asked = metrics.len();
+    let runs = Runs {
+        measuring: &args.measuring,
+        judgments: &judgments,
+        baseline: &baseline_run,
+        candidate: &candidate_run,
+    };
+    let primary = primary(policy, &metrics)?;
+    let measurement = Measurement {
+        metrics: vec![primary],
+        ..reader.measurement.clone()
+    };
+    let seen = runs.seen(&measurement, id_of("candidate")?)?;
+    if let Some(path) = &args.more.judge_next {
+        write_next(path, &seen.next)?;
+    }
+    let mut reruns = Vec::new();
+    for path in &args.more.repeat {
+        let (again, _) = reader.evaluation(path)?;
+        reruns.push(side("rerun", &again, &candidate, asked, args.missing)?);
+    }
     let parts = EvidenceParts {
         queries: judgments.iter().map(|(query, _)| query.clone()).collect(),
         metrics: metrics.iter().copied().map(JudgedMetric::from).collect(),
@@ -84,15 +106,29 @@ pub(super) fn read(
             gains: Some(reader.measurement.gains.to_string()),
             relevant_per_query: Some(relevant as f64 / judgments.len() as f64),
             ordered_by_rank: args.measuring.order == OrderArg::Rank,
+            unjudged: vec![seen.unjudged],
             notes,
             ..Context::default()
         },
     };
     Ok(Input {
         parts,
+        reruns,
         baseline: args.baseline.display().to_string(),
         candidate: args.candidate.display().to_string(),
     })
+}
+
+/// Returns the metric that has to improve: only its holes are looked at.
+fn primary(policy: &RawGatePolicy, metrics: &[Metric]) -> Result<Metric, Failure> {
+    match &policy.primary {
+        Some(name) => metric(name).map_err(Failure::input),
+        None => Ok(metrics
+            .iter()
+            .copied()
+            .find(|one| *one == Metric::NDCG_10)
+            .unwrap_or(metrics[0])),
+    }
 }
 
 /// Returns the metrics of the command line and those that the policy needs, each once.
@@ -127,7 +163,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn evaluation(&self, path: &Path) -> Result<Evaluation, Failure> {
+    fn evaluation(&self, path: &Path) -> Result<(Evaluation, Run), Failure> {
         let measuring = &self.args.measuring;
         let (run, _) = measuring.run(path, self.asked, self.printer)?;
         let joined = measuring.join(&run, self.judgments)?;
@@ -143,7 +179,7 @@ impl Reader<'_> {
                 "query ids are compared as they are written: are these files of one query set?",
             ));
         }
-        Ok(evaluation)
+        Ok((evaluation, run))
     }
 }
 

@@ -50,6 +50,12 @@ pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failu
     for note in &notes {
         printer.warning(note);
     }
+    let reruns = args
+        .more
+        .repeat
+        .iter()
+        .map(|path| rerun(path, &queries, &metrics))
+        .collect::<Result<_, _>>()?;
     let parts = EvidenceParts {
         baseline: side(&baseline, &queries, &metrics, "baseline")?,
         candidates: vec![side(&candidate, &queries, &metrics, "candidate")?],
@@ -61,6 +67,10 @@ pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failu
                 .into_iter()
                 .flatten()
                 .any(|job| job.synthetic),
+            descriptions: origin.and_then(|origin| {
+                let known = |id| origin.queries.get(id).map(|known| known.query.clone());
+                queries.iter().map(known).collect()
+            }),
             gains: origin.and_then(|origin| origin.gains.clone()),
             relevant_per_query: origin.and_then(|origin| origin.relevant_per_query(&queries)),
             notes,
@@ -70,9 +80,26 @@ pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failu
     };
     Ok(Input {
         parts,
+        reruns,
         baseline: called(&baseline),
         candidate: called(&candidate),
     })
+}
+
+/// Reads a rerun, which has to have measured the same.
+fn rerun(path: &Path, queries: &[QueryId], metrics: &[JudgedMetric]) -> Result<Side, Failure> {
+    let table = read_value_table(path, &ValueTableOptions::default()).map_err(unreadable)?;
+    check_range(&table)?;
+    let lacks =
+        |metric: &&JudgedMetric| !table.metrics.iter().any(|(name, _)| *name == metric.name);
+    if let Some(metric) = metrics.iter().find(lacks) {
+        return Err(Failure::input(format!(
+            "`{}` has no `{}`, which the results that it repeats have",
+            path.display(),
+            metric.name
+        )));
+    }
+    side(&table, queries, metrics, "rerun")
 }
 
 fn called(table: &ValueTable) -> String {

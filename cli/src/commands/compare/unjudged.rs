@@ -1,0 +1,113 @@
+//! What the unjudged hits of two runs may hide.
+
+use std::fs;
+use std::path::Path;
+
+use evalfarm_dataset::trec::Run;
+use evalfarm_domain::{CandidateId, DocId, Judgments, Measurement, QueryId};
+use evalfarm_gate::Unjudged;
+use evalfarm_metrics::{UnjudgedDocument, UnjudgedQuery};
+
+use crate::commands::measuring::MeasuringArgs;
+use crate::failure::Failure;
+
+/// Hits of a run that are looked at for condensed lists, as deep as a job looks.
+const DEPTH: usize = 1_000;
+
+/// Two runs on the same judged queries.
+pub(super) struct Runs<'a> {
+    pub(super) measuring: &'a MeasuringArgs,
+    pub(super) judgments: &'a Judgments,
+    pub(super) baseline: &'a Run,
+    pub(super) candidate: &'a Run,
+}
+
+/// What was seen, queries in the order of the judgments.
+pub(super) struct Seen {
+    pub(super) unjudged: Unjudged,
+    /// Unjudged documents, the most decisive first.
+    pub(super) next: Vec<(QueryId, DocId)>,
+}
+
+impl Runs<'_> {
+    /// Compares the runs through their holes on the one metric of the measurement.
+    pub(super) fn seen(
+        &self,
+        measurement: &Measurement,
+        candidate: CandidateId,
+    ) -> Result<Seen, Failure> {
+        let mut unjudged = Unjudged {
+            candidate,
+            metric: measurement.metrics[0].name(),
+            condensed_baseline: Vec::new(),
+            condensed_candidate: Vec::new(),
+            lowest: Some(Vec::new()),
+            highest: Some(Vec::new()),
+        };
+        let mut documents: Vec<(&QueryId, UnjudgedDocument)> = Vec::new();
+        for (query, judged) in self.judgments.iter() {
+            let seen = UnjudgedQuery {
+                measurement,
+                judgments: Some(judged),
+            };
+            let lists = (
+                self.list(self.baseline, query),
+                self.list(self.candidate, query),
+            );
+            let pair = seen.pair(&lists.0, &lists.1).map_err(Failure::input)?;
+            unjudged.condensed_baseline.extend(pair.condensed_baseline);
+            unjudged
+                .condensed_candidate
+                .extend(pair.condensed_candidate);
+            match (pair.bounds[0], &mut unjudged.lowest, &mut unjudged.highest) {
+                (Some(bounds), Some(lowest), Some(highest)) => {
+                    lowest.push(bounds.lowest);
+                    highest.push(bounds.highest);
+                }
+                _ => {
+                    unjudged.lowest = None;
+                    unjudged.highest = None;
+                }
+            }
+            documents.extend(pair.documents.into_iter().map(|one| (query, one)));
+        }
+        documents.retain(|(_, one)| one.swing.abs() > 0.0);
+        documents.sort_by(|a, b| {
+            let by_size = b.1.swing.abs().total_cmp(&a.1.swing.abs());
+            by_size.then_with(|| (a.0, &a.1.document).cmp(&(b.0, &b.1.document)))
+        });
+        Ok(Seen {
+            unjudged,
+            next: documents
+                .into_iter()
+                .map(|(query, one)| (query.clone(), one.document))
+                .collect(),
+        })
+    }
+
+    fn list(&self, run: &Run, query: &QueryId) -> Vec<DocId> {
+        let hits = run.queries.get(query).into_iter().flatten();
+        let documents = hits.map(|hit| &hit.document);
+        let kept = documents.filter(|document| !self.measuring.drops(query, document));
+        kept.take(DEPTH).cloned().collect()
+    }
+}
+
+/// Writes what to judge next as a table of ratings. TREC files have no query texts, so each query's id stands in their place.
+pub(super) fn write_next(path: &Path, next: &[(QueryId, DocId)]) -> Result<(), Failure> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let written = table
+        .write_record(["query_id", "query", "docid", "rating"])
+        .and_then(|()| {
+            next.iter().try_for_each(|(query, document)| {
+                table.write_record([query.as_str(), query.as_str(), document.as_str(), ""])
+            })
+        });
+    written.map_err(Failure::infrastructure)?;
+    let bytes = table
+        .into_inner()
+        .map_err(|error| Failure::infrastructure(error.to_string()))?;
+    fs::write(path, bytes).map_err(|error| {
+        Failure::infrastructure(format!("failed to write `{}`: {error}", path.display()))
+    })
+}
