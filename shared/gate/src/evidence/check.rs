@@ -92,7 +92,7 @@ pub(super) fn check_side(parts: &EvidenceParts, side: &Side) -> Result<(), Evide
     }
     for (metric, column) in parts.metrics.iter().zip(&side.values) {
         length(&format!("values of `{}`", metric.name), column.len(), rows)?;
-        if let Some(row) = column.iter().position(|value| !value.is_finite()) {
+        if let Some(row) = column.iter().position(|value| !is_usable(*value)) {
             return Err(EvidenceError::NotFinite {
                 side: side.id.clone(),
                 metric: metric.name.clone(),
@@ -150,7 +150,7 @@ fn check_column(
             expected: parts.queries.len(),
         });
     }
-    match column.iter().position(|value| !value.is_finite()) {
+    match column.iter().position(|value| !is_usable(*value)) {
         None => Ok(()),
         Some(row) => Err(EvidenceError::NotFinite {
             side: side.clone(),
@@ -159,4 +159,13 @@ fn check_column(
             value: column[row].to_string(),
         }),
     }
+}
+
+/// Largest magnitude of a value. Sums of squares of a billion such values are still finite, so that no mean, spread or
+/// statistic of accepted values can overflow into a verdict.
+const LARGEST_VALUE: f64 = 1e100;
+
+/// Whether a value can be judged; NaN cannot.
+fn is_usable(value: f64) -> bool {
+    value.abs() <= LARGEST_VALUE
 }

@@ -32,8 +32,10 @@ pub enum EvidenceError {
         /// Entries expected.
         expected: usize,
     },
-    /// A value is NaN or infinite.
-    #[error("`{metric}` of query `{query}` is `{value}` in `{side}`: values have to be finite")]
+    /// A value is NaN, infinite, or so large that sums over queries could overflow.
+    #[error(
+        "`{metric}` of query `{query}` is `{value}` in `{side}`: values have to be finite, at most 1e100 in magnitude"
+    )]
     NotFinite {
         /// The side.
         side: CandidateId,
