@@ -41,28 +41,7 @@ pub(super) fn read(
     };
     let (baseline, baseline_run) = reader.evaluation(&args.baseline)?;
     let (candidate, candidate_run) = reader.evaluation(&args.candidate)?;
-    let mut notes = Vec::new();
-    for (side, path, evaluation) in [
-        ("baseline", &args.baseline, &baseline),
-        ("candidate", &args.candidate, &candidate),
-    ] {
-        let counts = &evaluation.counts;
-        if counts.missing_from_run > 0 {
-            let judged = judgments.len();
-            let missing = counts.missing_from_run;
-            let note = format!("{missing} of {judged} judged queries are not in the {side}'s run");
-            printer.warning(&note);
-            notes.push(note);
-        }
-        if counts.ignored_run_queries > 0 {
-            let ignored = counted(
-                counts.ignored_run_queries,
-                "query has no judgments and is ignored",
-                "queries have no judgments and are ignored",
-            );
-            printer.note(&format!("`{}`: {ignored}", path.display()));
-        }
-    }
+    let notes = reader.notes(&baseline, &candidate);
     let relevant: usize = judgments
         .iter()
         .flat_map(|(_, judged)| judged.iter())
@@ -163,6 +142,35 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Says which queries the runs lack, and which are left out.
+    fn notes(&self, baseline: &Evaluation, candidate: &Evaluation) -> Vec<String> {
+        let (args, judgments, printer) = (self.args, self.judgments, self.printer);
+        let mut notes = Vec::new();
+        for (side, path, evaluation) in [
+            ("baseline", &args.baseline, baseline),
+            ("candidate", &args.candidate, candidate),
+        ] {
+            let counts = &evaluation.counts;
+            if counts.missing_from_run > 0 {
+                let judged = judgments.len();
+                let missing = counts.missing_from_run;
+                let note =
+                    format!("{missing} of {judged} judged queries are not in the {side}'s run");
+                printer.warning(&note);
+                notes.push(note);
+            }
+            if counts.ignored_run_queries > 0 {
+                let ignored = counted(
+                    counts.ignored_run_queries,
+                    "query has no judgments and is ignored",
+                    "queries have no judgments and are ignored",
+                );
+                printer.note(&format!("`{}`: {ignored}", path.display()));
+            }
+        }
+        notes
+    }
+
     fn evaluation(&self, path: &Path) -> Result<(Evaluation, Run), Failure> {
         let measuring = &self.args.measuring;
         let (run, _) = measuring.run(path, self.asked, self.printer)?;

@@ -59,15 +59,13 @@ impl Runs<'_> {
             unjudged
                 .condensed_candidate
                 .extend(pair.condensed_candidate);
-            match (pair.bounds[0], &mut unjudged.lowest, &mut unjudged.highest) {
-                (Some(bounds), Some(lowest), Some(highest)) => {
-                    lowest.push(bounds.lowest);
-                    highest.push(bounds.highest);
-                }
-                _ => {
-                    unjudged.lowest = None;
-                    unjudged.highest = None;
-                }
+            let ends = (&mut unjudged.lowest, &mut unjudged.highest);
+            if let (Some(bounds), (Some(lowest), Some(highest))) = (pair.bounds[0], ends) {
+                lowest.push(bounds.lowest);
+                highest.push(bounds.highest);
+            } else {
+                unjudged.lowest = None;
+                unjudged.highest = None;
             }
             documents.extend(pair.documents.into_iter().map(|one| (query, one)));
         }

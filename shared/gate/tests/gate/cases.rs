@@ -101,7 +101,7 @@ fn s16_a_value_that_is_not_finite_stops_everything_and_is_named() {
     let mut scene = Scene::promoted(60);
     scene.parts.baseline.values[0][3] = -f64::MAX;
     scene.candidate().values[0][3] = f64::MAX;
-    let error = judge(&scene.policy(), &scene.evidence()).unwrap_err();
+    let error = Evidence::new(scene.parts).unwrap_err();
     assert!(matches!(error, EvidenceError::NotFinite { .. }), "{error}");
 }
 
