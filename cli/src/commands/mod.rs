@@ -5,6 +5,7 @@ pub(crate) mod dataset;
 pub(crate) mod evaluate;
 pub(crate) mod gate;
 pub(crate) mod measuring;
+pub(crate) mod outcomes;
 pub(crate) mod pair;
 pub(crate) mod policy;
 pub(crate) mod power;

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use self::more::MoreArgs;
 use crate::commands::measuring::{MeasuringArgs, metric};
+use crate::commands::outcomes::OutcomeArgs;
 use crate::commands::policy::read_policy;
 use crate::commands::verdict_code;
 use crate::failure::Failure;
@@ -29,6 +30,8 @@ Examples:
   evalfarm compare baseline.json candidate.json
   evalfarm compare baseline.csv candidate.csv --primary RR@10 --guard R@10
   evalfarm compare baseline.json candidate.json --repeat candidate-again.json --statuses coverage.json
+  evalfarm compare 194/388 233/388
+  evalfarm compare control treatment --outcomes sessions.csv --policy policy.toml
   evalfarm compare job job --split holdout --baseline-id c0a1… --candidate-id c9f2…
 
 Value tables are Parquet, CSV, JSONL or JSON with one row a query: an id column (`query_id`, `qid`, `query`) and one \
@@ -105,6 +108,8 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     more: MoreArgs,
     #[command(flatten)]
+    outcomes: OutcomeArgs,
+    #[command(flatten)]
     measuring: MeasuringArgs,
 }
 
@@ -127,6 +132,13 @@ fn name(text: &str) -> Result<String, String> {
 pub(crate) fn compare(args: &CompareArgs, printer: &Printer) -> Result<u8, Failure> {
     let raw = raw_policy(args)?;
     let policy = GatePolicy::try_from(raw.clone()).map_err(Failure::input)?;
+    let (baseline, candidate) = (&args.baseline, &args.candidate);
+    if let Some(code) = args
+        .outcomes
+        .compare(baseline, candidate, &policy, printer)?
+    {
+        return Ok(code);
+    }
     let mut input = match &args.qrels {
         Some(qrels) => runs::read(args, &raw, qrels, printer)?,
         None => tables::read(args, printer)?,

@@ -121,7 +121,7 @@ const fn key(name: &'static str, kind: Kind, default: &'static str, what: &'stat
 }
 
 /// Every key, in the order in which the documentation has them.
-pub(crate) const KEYS: [Key; 25] = [
+pub(crate) const KEYS: [Key; 26] = [
     key(
         "primary",
         Kind::Metric,
@@ -266,6 +266,12 @@ pub(crate) const KEYS: [Key; 25] = [
         Kind::Number(SHARE),
         "0.1",
         "by how much the judged share of the side that loses may lie below the other's",
+    ),
+    key(
+        "min_per_arm",
+        Kind::Whole(AMOUNT),
+        "20",
+        "for two independent arms: cases (clusters, when there are any) in each arm below which nothing is decided",
     ),
     key(
         "slices",

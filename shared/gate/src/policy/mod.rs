@@ -57,6 +57,7 @@ pub struct GatePolicy {
     pub(crate) max_degraded_share: f64,
     pub(crate) max_failed_share: f64,
     pub(crate) max_judged_gap: f64,
+    pub(crate) min_per_arm: usize,
     pub(crate) slices: Vec<SliceRule>,
 }
 
@@ -80,6 +81,9 @@ const MAX_CATASTROPHIC_SHARE: f64 = 0.05;
 const MAX_DEGRADED_SHARE: f64 = 0.01;
 /// Design section 8, step 3.
 const MAX_JUDGED_GAP: f64 = 0.10;
+
+/// As for queries: with fewer, one case moves a share by more than five points.
+const MIN_PER_ARM: usize = 20;
 
 impl TryFrom<RawGatePolicy> for GatePolicy {
     type Error = PolicyError;
@@ -144,6 +148,7 @@ impl TryFrom<RawGatePolicy> for GatePolicy {
             )?,
             max_failed_share: share("max_failed_share", raw.max_failed_share, 0.0)?,
             max_judged_gap: share("max_judged_gap", raw.max_judged_gap, MAX_JUDGED_GAP)?,
+            min_per_arm: raw.min_per_arm.unwrap_or(MIN_PER_ARM),
             slices: slice_rules(raw.slices.unwrap_or_default())?,
         })
     }
@@ -188,6 +193,7 @@ impl From<GatePolicy> for RawGatePolicy {
             max_degraded_share: Some(policy.max_degraded_share),
             max_failed_share: Some(policy.max_failed_share),
             max_judged_gap: Some(policy.max_judged_gap),
+            min_per_arm: Some(policy.min_per_arm),
             slices: Some(policy.slices.into_iter().map(Into::into).collect()),
         }
     }

@@ -61,6 +61,8 @@ pub struct RawGatePolicy {
     pub max_failed_share: Option<f64>,
     /// Largest gap in the judged share of hits by which the losing side may lie below the other; .10.
     pub max_judged_gap: Option<f64>,
+    /// Independent cases below which two independent arms are not judged; 20.
+    pub min_per_arm: Option<usize>,
     /// Named groups of queries; none.
     pub slices: Option<Vec<RawSlice>>,
 }

@@ -5,9 +5,11 @@
     reason = "a helper of a test fails as the test does"
 )]
 
+mod attacks;
 mod cases;
 mod documentation;
 mod order_of_decision;
+mod outcomes;
 mod policy;
 mod published;
 mod scene;

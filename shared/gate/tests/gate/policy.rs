@@ -21,7 +21,7 @@ fn an_empty_file_means_the_defaults_of_the_design() {
         "max_catastrophic_share": 0.05, "max_zero_result_increase": 0.0, "max_degraded_share": 0.01,
         "max_failed_share": 0.0, "max_judged_gap": 0.10, "noise_band": null, "confidence": 0.95,
         "directions": {}, "max_resamples": 100_000, "interval": "percentile", "min_changed": 0,
-        "min_judged_share": 0.0, "max_flips": {}, "max_flips_bound": {}, "slices": [],
+        "min_judged_share": 0.0, "max_flips": {}, "max_flips_bound": {}, "slices": [], "min_per_arm": 20,
     });
     assert_eq!(printed, expected);
 }
