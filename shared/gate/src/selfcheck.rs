@@ -68,7 +68,7 @@ fn against_itself(policy: &GatePolicy, evidence: &Evidence) -> Result<SelfCheck,
     let mut candidate = parts.baseline.clone();
     candidate.id = parts.candidates[0].id.clone();
     parts.candidates = vec![candidate];
-    parts.context.unjudged.clear();
+    parts.context.unjudged = None;
     let judgement = judge(policy, &Evidence::new(parts)?)?;
     let reason = &judgement.reasons[0];
     let undecided = judgement.verdict == Verdict::InsufficientEvidence;
@@ -180,7 +180,7 @@ fn relabelled(evidence: &Evidence, swapped: &[bool]) -> Result<Evidence, Evidenc
     swap_sides(&mut parts.baseline, &mut candidate, &rows);
     parts.candidates.push(candidate);
     // They were about the sides as they were.
-    parts.context.unjudged.clear();
+    parts.context.unjudged = None;
     Evidence::new(parts)
 }
 
