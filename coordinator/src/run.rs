@@ -121,8 +121,8 @@ pub fn run(job: &Job, around: &Surroundings<'_>) -> Result<VerdictRecord, RunErr
 /// Judges, has the lists of those examined whose verdict could hang on unjudged hits, and judges again with what was found.
 fn conclude(driver: &Driver<'_>, judged: &Judged<'_>) -> Result<VerdictRecord, RunError> {
     let (job, folder) = (driver.job, driver.around.folder);
-    let earlier = looks(judged, driver.around.ledger)?;
-    let first = judged.judge_family(earlier, &[])?;
+    let earlier = looks(judged, folder, driver.around.ledger)?;
+    let first = judged.judge_family(earlier, None)?;
     let baseline = &judged.finalists[0].side.id;
     let examined = std::iter::once(baseline.clone()).chain(to_examine(&first));
     let visits = judged.sweep.visits();
@@ -133,7 +133,7 @@ fn conclude(driver: &Driver<'_>, judged: &Judged<'_>) -> Result<VerdictRecord, R
     driver.examine(&candidates)?;
     let metrics = &job.settings.measurement.metrics;
     let condensed = folder.condensed(metrics).map_err(RunError::Results)?;
-    let family = judged.judge_family(earlier, &condensed)?;
+    let family = judged.judge_family(earlier, Some(&condensed))?;
     let queries = job.queries(job.judged_fold());
     let queries: Vec<_> = queries.into_iter().map(|query| query.query).collect();
     let rows = folder.unjudged().map_err(RunError::Results)?;

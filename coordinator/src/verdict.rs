@@ -61,7 +61,7 @@ pub struct VerdictRecord {
     pub report: SweepReport,
     /// The verdicts of the other candidates of the family, when there are several.
     pub others: Vec<OtherVerdict>,
-    /// Looks of other jobs at this holdout; absent when there is no holdout.
+    /// Earlier looks at this holdout; absent when there is no holdout.
     pub earlier_looks: Option<EarlierLooks>,
     /// What was judged by.
     pub policy: GatePolicy,

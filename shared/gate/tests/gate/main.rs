@@ -8,6 +8,7 @@
 mod attacks;
 mod cases;
 mod documentation;
+mod holes;
 mod order_of_decision;
 mod outcomes;
 mod policy;
