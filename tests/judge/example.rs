@@ -12,6 +12,8 @@
 
 mod sweeps;
 
+use std::collections::BTreeMap;
+
 use evalfarm_domain::Fold;
 use evalfarm_gate::Verdict;
 use evalfarm_stats::{Confidence, Share};
@@ -35,8 +37,11 @@ fn main() {
     println!("the two real configurations: nDCG@10 {one:.4} and {other:.4} on the holdout");
     let (mut promoted, mut blocked, mut open, mut unbeaten) = (0, 0, 0, 0);
     let (mut train_delta, mut optimism) = (0.0, 0.0);
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 1..=sweeps {
-        let record = shop.sweep(Coins { seed, better: 0.5 });
+        let record = shop.sweep(Coins::fair(seed));
+        let reason = format!("{} {:?}", record.verdict, record.reasons[0].code);
+        *reasons.entry(reason).or_insert(0_u64) += 1;
         match record.verdict {
             Verdict::Promote => promoted += 1,
             Verdict::Block => blocked += 1,
@@ -51,6 +56,9 @@ fn main() {
     }
     println!("sweeps of {CANDIDATES} candidates as good as the baseline: {sweeps}");
     println!("PROMOTE {promoted}, BLOCK {blocked}, INSUFFICIENT_EVIDENCE {open}");
+    for (reason, count) in &reasons {
+        println!("  {reason}: {count}");
+    }
     println!("sweeps in which nothing beat the baseline on the train queries: {unbeaten}");
     let share = Share::new(promoted, sweeps).expect("they are counted");
     let exact = share.clopper_pearson(Confidence::DEFAULT);
