@@ -4,6 +4,7 @@ mod forms;
 mod gate;
 mod published;
 mod refusals;
+mod reruns;
 mod rows;
 mod runs;
 pub(crate) mod tables;
