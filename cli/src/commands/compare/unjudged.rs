@@ -54,11 +54,10 @@ impl Runs<'_> {
                 self.list(self.baseline, query),
                 self.list(self.candidate, query),
             );
+            let condensed = |list: &[DocId]| seen.condensed(list).map_err(Failure::input);
+            unjudged.condensed_baseline.extend(condensed(&lists.0)?);
+            unjudged.condensed_candidate.extend(condensed(&lists.1)?);
             let pair = seen.pair(&lists.0, &lists.1).map_err(Failure::input)?;
-            unjudged.condensed_baseline.extend(pair.condensed_baseline);
-            unjudged
-                .condensed_candidate
-                .extend(pair.condensed_candidate);
             let ends = (&mut unjudged.lowest, &mut unjudged.highest);
             if let (Some(bounds), (Some(lowest), Some(highest))) = (pair.bounds[0], ends) {
                 lowest.push(bounds.lowest);
