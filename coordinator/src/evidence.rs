@@ -99,7 +99,7 @@ fn looks(earlier: EarlierLooks) -> Option<String> {
 }
 
 /// Returns the traffic weights of queries; nothing when all are 1.
-pub(crate) fn weights<'a>(queries: impl Iterator<Item = &'a Query>) -> Option<Vec<f64>> {
+fn weights<'a>(queries: impl Iterator<Item = &'a Query>) -> Option<Vec<f64>> {
     let weights: Vec<f64> = queries.map(|query| query.weight).collect();
     let alike = weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq());
     (!alike).then_some(weights)

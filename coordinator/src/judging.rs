@@ -16,17 +16,20 @@ use crate::measured::Measured;
 use crate::summary::Summaries;
 use crate::sweep::{Judge, ResultClass, Sweep, SweepReport, Visit};
 use crate::verdict::{
-    BothSides, NamedCandidate, Provenance, Selection, VERDICT_SCHEMA, VerdictRecord, other,
+    BothSides, NamedCandidate, Provenance, RowsLeftOut, Selection, VERDICT_SCHEMA, VerdictRecord,
+    other,
 };
 
 /// A finished sweep with its finalists measured on the queries that judge them.
 pub(crate) struct Judged<'a> {
     pub(crate) job: &'a Job,
-    pub(crate) sweep: &'a Sweep,
+    pub(crate) sweep: Sweep,
     pub(crate) report: SweepReport,
     /// The baseline, then the candidates of the family; the baseline alone when nothing beat it.
     pub(crate) finalists: Vec<Measured>,
-    pub(crate) summaries: &'a Summaries,
+    pub(crate) summaries: Summaries,
+    /// Whose rows are not stored.
+    pub(crate) rows_left_out: Option<RowsLeftOut>,
 }
 
 impl Judged<'_> {
@@ -115,6 +118,7 @@ pub(crate) fn record_of(
         judge: job.sweep.judge,
         provenance: provenance(job),
         reasons: leading.reasons,
+        rows_left_out: judged.rows_left_out,
         family: leading.family,
         limits: leading.limits,
         metrics: leading.metrics,
@@ -210,6 +214,11 @@ impl Judged<'_> {
     /// Returns one row for each candidate, in evaluation order.
     pub(crate) fn candidate_rows(&self) -> Vec<CandidateRow> {
         let mut first_of_class: BTreeMap<ResultClass, CandidateId> = BTreeMap::new();
+        let mut aliases: BTreeMap<&CandidateId, Vec<String>> = BTreeMap::new();
+        for alias in self.sweep.aliases() {
+            let labels = aliases.entry(&alias.candidate).or_default();
+            labels.push(alias.label.clone());
+        }
         let mut rows = Vec::new();
         for (index, visit) in (0_u32..).zip(self.sweep.visits()) {
             let summary = self.summaries.get(&visit.id);
@@ -219,14 +228,12 @@ impl Judged<'_> {
                     .or_insert_with(|| visit.id.clone());
                 (*first != visit.id).then(|| first.clone())
             });
-            let aliases = self.sweep.aliases().iter();
-            let aliases = aliases.filter(|alias| alias.candidate == visit.id);
             rows.push(CandidateRow {
                 candidate: visit.id.clone(),
                 index,
                 stage: visit.stage.to_string(),
                 labels: std::iter::once(visit.configuration.label.clone())
-                    .chain(aliases.map(|alias| alias.label.clone()))
+                    .chain(aliases.remove(&visit.id).unwrap_or_default())
                     .collect(),
                 config: visit.configuration.candidate.canonical_json(),
                 same_results_as,

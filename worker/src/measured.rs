@@ -5,7 +5,7 @@ use evalfarm_domain::{
     CandidateId, Digest, Document, Grade, JobSettings, Query, QueryJudgments, RerankStatus,
     RewriteStatus,
 };
-use evalfarm_metrics::QueryMetrics;
+use evalfarm_metrics::{QueryMetrics, condensed_values};
 use evalfarm_results::QueryRow;
 use evalfarm_retrieval::Rankings;
 
@@ -58,6 +58,12 @@ impl<'a> JudgedQuery<'a> {
     pub(crate) fn grade(&self, row: u32) -> Option<Grade> {
         let position = self.grades.binary_search_by_key(&row, |&(row, _)| row);
         Some(self.grades[position.ok()?].1)
+    }
+
+    /// Returns the values of a list of rows without its unjudged hits.
+    pub(crate) fn condensed(&self, rows: impl Iterator<Item = u32>) -> Vec<f64> {
+        let grades: Vec<Option<Grade>> = rows.map(|row| self.grade(row)).collect();
+        condensed_values(&self.metrics, &grades)
     }
 
     /// Measures each distinct ranking once.
@@ -116,6 +122,17 @@ impl MeasuredQuery<'_> {
         let metrics = self.values.len() / self.outcomes.len().max(1);
         let outcome = self.codes[position] as usize;
         &self.values[outcome * metrics..][..metrics]
+    }
+
+    /// Returns the values that are judged, in the same order.
+    pub(crate) fn scored(&self, position: usize) -> impl Iterator<Item = f64> {
+        let values = self.values(position).iter();
+        values.map(|value| value.unwrap_or(0.0))
+    }
+
+    /// Returns the digest of the ranking of the candidate at `position`.
+    pub(crate) fn digest(&self, position: usize) -> u64 {
+        self.outcomes[self.codes[position] as usize].digest
     }
 
     /// Returns the row of the candidate at `position`.

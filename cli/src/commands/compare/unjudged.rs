@@ -58,12 +58,13 @@ impl Runs<'_> {
                 self.list(self.baseline, query),
                 self.list(self.candidate, query),
             );
+            let condensed = |list: &[DocId]| seen.condensed(list).map_err(Failure::input);
+            let before = condensed(&lists.0)?;
+            let after = condensed(&lists.1)?;
             let pair = seen.pair(&lists.0, &lists.1).map_err(Failure::input)?;
             for (at, metric) in unjudged.iter_mut().enumerate() {
-                metric.condensed_baseline.push(pair.condensed_baseline[at]);
-                metric
-                    .condensed_candidate
-                    .push(pair.condensed_candidate[at]);
+                metric.condensed_baseline.push(before[at]);
+                metric.condensed_candidate.push(after[at]);
                 let ends = (&mut metric.lowest, &mut metric.highest);
                 if let (Some(bounds), (Some(lowest), Some(highest))) = (pair.bounds[at], ends) {
                     lowest.push(bounds.lowest);

@@ -5,13 +5,17 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalfarm_domain::Fold;
+
 use super::holes::{condensed, queries, unjudged};
 use super::kinds::{candidates, hits, relevant, timings};
+use super::means::means;
 use super::{job, metrics, sample};
 use crate::{
-    RowBlock, candidates_to_bytes, condensed_to_bytes, hits_to_bytes, queries_to_bytes,
-    read_candidates, read_condensed, read_hits, read_queries, read_relevant, read_timings,
-    read_unjudged, relevant_to_bytes, timings_to_bytes, unjudged_to_bytes,
+    RowBlock, candidates_to_bytes, condensed_to_bytes, hits_to_bytes, means_to_bytes,
+    queries_to_bytes, read_candidates, read_condensed, read_hits, read_means, read_queries,
+    read_relevant, read_timings, read_unjudged, relevant_to_bytes, timings_to_bytes,
+    unjudged_to_bytes,
 };
 
 fn golden(name: &str) -> PathBuf {
@@ -30,6 +34,11 @@ fn stored_files_are_read() {
     );
     let path = golden("relevant-v1.parquet");
     assert_eq!(read_relevant(&path, &job()).unwrap(), relevant());
+    let path = golden("means-v1.parquet");
+    assert_eq!(
+        read_means(&path, &job(), Fold::Train, &metrics()).unwrap(),
+        means()
+    );
     let path = golden("timings-v1.parquet");
     assert_eq!(read_timings(&path, &job()).unwrap(), timings());
     let path = golden("candidates-v1.parquet");
@@ -56,6 +65,10 @@ fn the_bytes_are_pinned() {
         (
             "relevant-v1.parquet",
             relevant_to_bytes(&job(), &relevant()),
+        ),
+        (
+            "means-v1.parquet",
+            means_to_bytes(&job(), Fold::Train, &metrics(), &means()),
         ),
         ("timings-v1.parquet", timings_to_bytes(&job(), &timings())),
         (
