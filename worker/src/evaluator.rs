@@ -10,6 +10,7 @@ use evalfarm_retrieval::{
     Bm25Index, CacheBudget, Rankings, RefusedCandidate, SearchError, Searcher, SweepCache,
 };
 
+use crate::digests::DocumentDigests;
 use crate::measured::{JudgedQuery, MeasuredQuery};
 
 /// Why a task could not be evaluated. None of these is a property of one query: they stop the job.
@@ -72,6 +73,7 @@ pub struct Evaluator<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) index: &'a Bm25Index,
     cache: SweepCache<'a>,
+    digests: DocumentDigests<'a>,
     queries: BTreeMap<&'a QueryId, JudgedQuery<'a>>,
 }
 
@@ -105,6 +107,7 @@ impl<'a> Evaluator<'a> {
             dataset,
             index,
             cache: index.sweep_cache(CacheBudget::default()),
+            digests: DocumentDigests::new(&dataset.corpus.documents),
             queries,
         })
     }
@@ -146,7 +149,7 @@ impl<'a> Evaluator<'a> {
                     query: judged.query.id.clone(),
                     source,
                 })?;
-            measured.push(judged.measure(&rankings, &self.dataset.corpus.documents));
+            measured.push(judged.measure(&rankings, &self.digests));
         }
         Ok(measured)
     }

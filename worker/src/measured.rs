@@ -1,15 +1,17 @@
 //! What the judgments of a query make of its rankings.
 
+use std::collections::HashMap;
+
 use evalfarm_dataset::Dataset;
 use evalfarm_domain::{
-    CandidateId, Digest, Document, Grade, JobSettings, Query, QueryJudgments, RerankStatus,
-    RewriteStatus,
+    CandidateId, Document, Grade, JobSettings, Query, QueryJudgments, RerankStatus, RewriteStatus,
 };
 use evalfarm_metrics::{QueryMetrics, condensed_values};
 use evalfarm_results::QueryRow;
 use evalfarm_retrieval::Rankings;
 
 use crate::EvaluateError;
+use crate::digests::{DocumentDigests, top_digest};
 
 /// A query with its judgments, ready to measure rankings.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct JudgedQuery<'a> {
     metrics: QueryMetrics,
     /// The judged documents that the corpus has, as its rows, ascending.
     grades: Vec<(u32, Grade)>,
+    /// Their grades, ascending, each once.
+    classes: Vec<Grade>,
 }
 
 impl<'a> JudgedQuery<'a> {
@@ -40,12 +44,16 @@ impl<'a> JudgedQuery<'a> {
             let row = documents.binary_search_by(|document: &Document| document.id.cmp(id));
             u32::try_from(row.ok()?).ok()
         };
+        let grades = judged.filter_map(|(id, grade)| Some((row_of(id)?, grade)));
+        let grades: Vec<(u32, Grade)> = grades.collect();
+        let mut classes: Vec<Grade> = grades.iter().map(|&(_, grade)| grade).collect();
+        classes.sort_unstable();
+        classes.dedup();
         Ok(Self {
             query,
             metrics,
-            grades: judged
-                .filter_map(|(id, grade)| Some((row_of(id)?, grade)))
-                .collect(),
+            grades,
+            classes,
         })
     }
 
@@ -67,28 +75,109 @@ impl<'a> JudgedQuery<'a> {
     }
 
     /// Measures each distinct ranking once.
-    pub(crate) fn measure(&self, rankings: &Rankings, documents: &[Document]) -> MeasuredQuery<'a> {
-        let mut grades = Vec::new();
-        let mut of_one = Vec::new();
-        let mut values = Vec::new();
+    pub(crate) fn measure(
+        &self,
+        rankings: &Rankings,
+        documents: &DocumentDigests,
+    ) -> MeasuredQuery<'a> {
+        let rows = rankings.rows().iter();
+        let hits = rows.map(|&row| (self.class(row), documents.of(row)));
+        let hits: Vec<(usize, u64)> = hits.collect();
+        let mut values = ValuesOf::new(self);
         let mut outcomes = Vec::with_capacity(rankings.distinct());
-        for rows in rankings.iter() {
-            grades.clear();
-            grades.extend(rows.iter().map(|&row| self.grade(row)));
-            self.metrics.values_into(&grades, &mut of_one);
-            values.extend_from_slice(&of_one);
+        for positions in rankings.iter() {
+            let ranking = positions.iter().map(|&position| hits[position as usize]);
+            let judged = ranking
+                .clone()
+                .filter(|&(class, _)| class > UNJUDGED)
+                .count();
             outcomes.push(Outcome {
-                judged: grades.iter().flatten().count(),
-                hits: rows.len(),
-                digest: digest(rows, documents),
+                valued: values.of(ranking.clone().map(|(class, _)| class)),
+                judged: u32::try_from(judged).unwrap_or(u32::MAX),
+                hits: u32::try_from(positions.len()).unwrap_or(u32::MAX),
+                digest: top_digest(ranking.map(|(_, digest)| digest)),
             });
         }
         MeasuredQuery {
             query: self.query,
             codes: rankings.codes().into(),
             outcomes,
-            values,
+            metrics: values.metrics,
+            values: values.values,
         }
+    }
+
+    /// Returns the class of a row's document: [`UNJUDGED`], or the position of its grade among the query's, from 1.
+    fn class(&self, row: u32) -> usize {
+        let grade = self.grade(row);
+        grade.map_or(UNJUDGED, |grade| {
+            1 + self.classes.partition_point(|&lower| lower < grade)
+        })
+    }
+}
+
+/// The class of a document that nobody judged.
+const UNJUDGED: usize = 0;
+
+/// Bits of a class in a key, and how many classes and ranks one key has room for.
+const CLASS_BITS: usize = 4;
+const MOST_CLASSES: usize = (1 << CLASS_BITS) - 2;
+const MOST_RANKS: usize = u64::BITS as usize / CLASS_BITS;
+
+/// The values of rankings whose hits have the same classes, once: they follow from the grades alone.
+struct ValuesOf<'a> {
+    judged: &'a JudgedQuery<'a>,
+    /// Values of one ranking.
+    metrics: usize,
+    /// Ranking by ranking.
+    values: Vec<Option<f64>>,
+    /// Where the values of hits with these classes are.
+    known: HashMap<u64, u32>,
+    grades: Vec<Option<Grade>>,
+    of_one: Vec<Option<f64>>,
+}
+
+impl<'a> ValuesOf<'a> {
+    fn new(judged: &'a JudgedQuery<'a>) -> Self {
+        Self {
+            judged,
+            metrics: judged.metrics.attainable().len(),
+            values: Vec::new(),
+            known: HashMap::new(),
+            grades: Vec::new(),
+            of_one: Vec::new(),
+        }
+    }
+
+    /// Returns the number of the values of hits with these classes.
+    fn of(&mut self, classes: impl ExactSizeIterator<Item = usize> + Clone) -> u32 {
+        let fits = classes.len() <= MOST_RANKS && self.judged.classes.len() <= MOST_CLASSES;
+        if !fits {
+            return self.add(classes);
+        }
+        // 0 is where the ranking has ended.
+        let key = classes
+            .clone()
+            .fold(0, |key, class| key << CLASS_BITS | (class as u64 + 1));
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let number = self.add(classes);
+        self.known.insert(key, number);
+        number
+    }
+
+    /// Computes the values of hits with these classes and returns their number.
+    fn add(&mut self, classes: impl Iterator<Item = usize>) -> u32 {
+        let grade = |class: usize| Some(self.judged.classes[class.checked_sub(1)?]);
+        self.grades.clear();
+        self.grades.extend(classes.map(grade));
+        self.judged
+            .metrics
+            .values_into(&self.grades, &mut self.of_one);
+        let number = self.values.len() / self.metrics.max(1);
+        self.values.extend_from_slice(&self.of_one);
+        u32::try_from(number).expect("no more rankings than candidates")
     }
 }
 
@@ -99,29 +188,32 @@ pub struct MeasuredQuery<'a> {
     /// For each candidate the position of its outcome.
     codes: Box<[u32]>,
     outcomes: Vec<Outcome>,
-    /// Outcome by outcome, one value for each metric.
+    /// Values of one ranking.
+    metrics: usize,
+    /// Ranking by ranking, those that have the same once.
     values: Vec<Option<f64>>,
 }
 
-/// What one ranking comes to, beside its values.
+/// What one ranking comes to.
 #[derive(Debug)]
 struct Outcome {
-    judged: usize,
-    hits: usize,
+    /// The number of its values.
+    valued: u32,
+    judged: u32,
+    hits: u32,
     digest: u64,
 }
 
 impl MeasuredQuery<'_> {
-    /// Returns the number of distinct outcomes.
+    /// Returns the number of distinct rankings.
     pub fn distinct(&self) -> usize {
         self.outcomes.len()
     }
 
     /// Returns the values of the candidate at `position` in its task, one for each metric of the job.
     pub fn values(&self, position: usize) -> &[Option<f64>] {
-        let metrics = self.values.len() / self.outcomes.len().max(1);
-        let outcome = self.codes[position] as usize;
-        &self.values[outcome * metrics..][..metrics]
+        let outcome = &self.outcomes[self.codes[position] as usize];
+        &self.values[outcome.valued as usize * self.metrics..][..self.metrics]
     }
 
     /// Returns the values that are judged, in the same order.
@@ -139,27 +231,19 @@ impl MeasuredQuery<'_> {
     pub(crate) fn row(&self, position: usize, candidate: &CandidateId) -> QueryRow {
         let values = self.values(position);
         let outcome = &self.outcomes[self.codes[position] as usize];
+        let share = f64::from(outcome.judged) / f64::from(outcome.hits);
         QueryRow {
             candidate: candidate.clone(),
             query: self.query.id.clone(),
             scored: values.iter().map(|value| value.unwrap_or(0.0)).collect(),
             values: values.to_vec(),
-            judged_share: (outcome.hits > 0).then(|| outcome.judged as f64 / outcome.hits as f64),
+            judged_share: (outcome.hits > 0).then_some(share),
             zero_result: outcome.hits == 0,
-            hits_returned: u32::try_from(outcome.hits).unwrap_or(u32::MAX),
+            hits_returned: outcome.hits,
             top_digest: outcome.digest,
             rewrite: RewriteStatus::NotRequested,
             rerank: RerankStatus::NotRequested,
             failure: None,
         }
     }
-}
-
-/// Digest of the ranked document ids: equal exactly when the rankings are.
-fn digest(rows: &[u32], documents: &[Document]) -> u64 {
-    let ids = rows.iter().map(|&row| documents[row as usize].id.as_str());
-    let digest = Digest::of_parts(ids.map(str::as_bytes));
-    let mut head = [0; 8];
-    head.copy_from_slice(&digest.as_bytes()[..8]);
-    u64::from_le_bytes(head)
 }

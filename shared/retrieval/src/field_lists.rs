@@ -13,10 +13,12 @@ pub(crate) struct FieldList<'a> {
     pub(crate) scores: &'a [f32],
 }
 
-/// Adds up the contributions of a query's terms, field by field; buffers are used again for the next query.
+/// The terms of a query, and their contributions added up in the fields where this was asked for; buffers are used again for
+/// the next query.
 #[derive(Debug, Default)]
 pub(crate) struct FieldLists {
     terms: Vec<Arc<TermScores>>,
+    documents: u32,
     /// Where several terms meet in a field: one sum a document of the corpus, 0 between uses.
     sums: Vec<f64>,
     /// One bit a document of the corpus, 0 between uses.
@@ -29,27 +31,59 @@ pub(crate) struct FieldLists {
 struct Merged {
     rows: Vec<u32>,
     scores: Vec<f32>,
+    is_done: bool,
 }
 
 impl FieldLists {
-    /// Replaces the lists by those of another query: its terms in byte order, over `columns` fields of a corpus of
-    /// `documents` documents.
+    /// Turns to another query: its terms in byte order, over `columns` fields of a corpus of `documents` documents.
     pub(crate) fn collect(&mut self, terms: Vec<Arc<TermScores>>, columns: usize, documents: u32) {
         self.terms = terms;
+        self.documents = documents;
         self.merged.resize_with(columns, Merged::default);
-        for (column, merged) in self.merged.iter_mut().enumerate() {
-            merged.rows.clear();
-            merged.scores.clear();
-            if postings(&self.terms, column).nth(1).is_some() {
-                self.sums.resize(documents as usize, 0.0);
-                self.touched.resize(documents.div_ceil(64) as usize, 0);
-                let postings = postings(&self.terms, column);
-                merge(postings, &mut self.sums, &mut self.touched, merged);
-            }
+        for merged in &mut self.merged {
+            merged.is_done = false;
         }
     }
 
-    /// Returns the list of one field.
+    /// Returns the number of documents of the corpus.
+    pub(crate) fn documents(&self) -> u32 {
+        self.documents
+    }
+
+    /// Returns the postings of one field that have a document, in byte order of their terms.
+    pub(crate) fn postings(&self, column: usize) -> impl Iterator<Item = &Posting> {
+        postings(&self.terms, column)
+    }
+
+    /// Lends the postings of one field and a buffer of one sum a document of the corpus, all 0 and to be left so.
+    pub(crate) fn with_sums<T>(
+        &mut self,
+        column: usize,
+        add_up: impl FnOnce(&[&Posting], &mut [f64]) -> T,
+    ) -> T {
+        self.sums.resize(self.documents as usize, 0.0);
+        let postings: Vec<&Posting> = postings(&self.terms, column).collect();
+        add_up(&postings, &mut self.sums)
+    }
+
+    /// Has the list of one field at hand.
+    pub(crate) fn merge(&mut self, column: usize) {
+        let merged = &mut self.merged[column];
+        if merged.is_done {
+            return;
+        }
+        merged.is_done = true;
+        merged.rows.clear();
+        merged.scores.clear();
+        if postings(&self.terms, column).nth(1).is_some() {
+            self.sums.resize(self.documents as usize, 0.0);
+            self.touched.resize(self.documents.div_ceil(64) as usize, 0);
+            let postings = postings(&self.terms, column);
+            merge(postings, &mut self.sums, &mut self.touched, merged);
+        }
+    }
+
+    /// Returns the list of one field, which has to be at hand.
     pub(crate) fn list(&self, column: usize) -> FieldList<'_> {
         let mut found = postings(&self.terms, column);
         match (found.next(), found.next()) {

@@ -226,13 +226,8 @@ impl<'a> Searcher<'a> {
             return Ok(None);
         }
         self.list(text)?;
-        let lists: Vec<_> = needs
-            .columns
-            .iter()
-            .map(|&column| self.lists.list(column))
-            .collect();
-        let margin = Margin::for_columns(lists.len());
-        let contenders = Arc::new(Contenders::find(&lists, needs, margin));
+        let margin = Margin::for_columns(needs.columns.len());
+        let contenders = Arc::new(Contenders::find(&mut self.lists, needs, margin));
         if let Some(cache) = self.cache {
             cache.keep(text, &contenders);
         }
@@ -260,6 +255,8 @@ impl<'a> Searcher<'a> {
     fn fill(&mut self, text: &str) -> Result<(), SearchError> {
         self.list(text)?;
         if !self.filled {
+            let columns = self.index.columns.len();
+            (0..columns).for_each(|column| self.lists.merge(column));
             self.matrix.fill(&self.lists, self.index.columns.len());
             self.filled = true;
         }

@@ -9,11 +9,43 @@ use crate::{Bm25Index, SearchError};
 
 /// The documents that have a term in one field, with what the term adds to their scores in it.
 ///
-/// Invariants: as many scores as rows; rows ascend; scores are finite and not negative.
+/// Invariants: as many scores as rows; rows ascend; scores are finite and not negative; `best` are the best of them.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Posting {
     pub(crate) rows: Box<[u32]>,
     pub(crate) scores: Box<[f32]>,
+    /// The best scores, falling, at most [`BEST`].
+    pub(crate) best: Box<[f32]>,
+}
+
+/// Best scores that a posting keeps: depths up to this are pruned for without adding all postings up.
+const BEST: usize = 16;
+
+impl Posting {
+    /// Returns the posting of these rows, ascending, and scores.
+    pub(crate) fn new(rows: Box<[u32]>, scores: Box<[f32]>) -> Self {
+        let mut best = Vec::with_capacity(BEST + 1);
+        for &score in &scores {
+            if best.len() < BEST || best.last().is_some_and(|&least| score > least) {
+                let at = best.partition_point(|&better| better >= score);
+                best.insert(at, score);
+                best.truncate(BEST);
+            }
+        }
+        Self {
+            rows,
+            scores,
+            best: best.into(),
+        }
+    }
+
+    /// Returns the memory that the posting takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&*self.rows)
+            + size_of_val(&*self.scores)
+            + size_of_val(&*self.best)
+    }
 }
 
 /// A term that occurs a given number of times in a query: one posting for each field of the corpus.
@@ -21,6 +53,12 @@ pub(crate) struct Posting {
 pub(crate) struct TermScores(Box<[Posting]>);
 
 impl TermScores {
+    /// Returns a term with one posting for each field.
+    #[cfg(test)]
+    pub(crate) fn new(postings: Box<[Posting]>) -> Self {
+        Self(postings)
+    }
+
     /// Reads the term's postings and computes its contributions.
     fn decode(index: &Bm25Index, term: &str, occurrences: u32) -> Result<Self, SearchError> {
         let postings = index.columns.iter().map(|field| {
@@ -39,8 +77,7 @@ impl TermScores {
 
     /// Returns the memory that the term takes.
     fn bytes(&self) -> usize {
-        let cells: usize = self.0.iter().map(|posting| posting.rows.len()).sum();
-        cells * (size_of::<u32>() + size_of::<f32>()) + self.0.len() * size_of::<Posting>()
+        self.0.iter().map(Posting::bytes).sum()
     }
 }
 
@@ -62,10 +99,7 @@ fn posting(field: &IndexedField, term: &str, occurrences: u32) -> std::io::Resul
         }));
         postings.advance();
     }
-    Ok(Posting {
-        rows: rows.into(),
-        scores: scores.into(),
-    })
+    Ok(Posting::new(rows.into(), scores.into()))
 }
 
 /// By term, each with how often it occurs in the query; nearly always once.

@@ -37,9 +37,12 @@ pub(crate) struct Collection {
     pub(crate) settings: JobSettings,
 }
 
-/// Returns the collections of this machine.
-pub(crate) fn all() -> Outcome<Vec<Collection>> {
-    let mut all = vec![generated(20_000, 2_000)?];
+/// Returns the collections of this machine, with or without the generated one.
+pub(crate) fn all(with_generated: bool) -> Outcome<Vec<Collection>> {
+    let mut all = Vec::new();
+    if with_generated {
+        all.push(generated(20_000, 2_000)?);
+    }
     let chorus = evalfarm_testkit::reference_data("chorus");
     let published = evalfarm_testkit::reference_data("searchops");
     if let (Some(chorus), Some(published)) = (chorus, published) {

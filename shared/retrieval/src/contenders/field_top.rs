@@ -69,6 +69,23 @@ impl KthBest {
         rows.extend(kept.map(|&(row, _)| row));
     }
 
+    /// Adds a score if it is among the best, and returns the least of these, [`ABSENT`] as long as there are fewer than k.
+    pub(super) fn insert_if_above(&mut self, score: f32) -> f32 {
+        let least = self.least();
+        if score > least {
+            self.insert(score)
+        } else {
+            least
+        }
+    }
+
+    fn least(&self) -> f32 {
+        match self.best.last() {
+            Some(&least) if self.best.len() == self.depth => least,
+            Some(_) | None => ABSENT,
+        }
+    }
+
     /// Adds a score that is above the least of the best, and returns the new least, [`ABSENT`] as long as there are fewer
     /// than k.
     fn insert(&mut self, score: f32) -> f32 {
@@ -77,10 +94,7 @@ impl KthBest {
         }
         let at = self.best.partition_point(|&better| better >= score);
         self.best.insert(at, score);
-        match self.best.last() {
-            Some(&least) if self.best.len() == self.depth => least,
-            Some(_) | None => ABSENT,
-        }
+        self.least()
     }
 }
 

@@ -39,4 +39,9 @@ impl Margin {
             score
         }
     }
+
+    /// Returns a score below which none is that, raised, exceeds `least`.
+    pub(crate) fn lowest_above(self, least: f32) -> f32 {
+        (least - self.step) / self.factor
+    }
 }

@@ -3,17 +3,19 @@
 //! The rules and why they hold in f32 are in docs/performance.md.
 
 mod dominance;
+mod essential;
 mod field_top;
 mod margin;
+mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use dominance::beaten;
 use field_top::{KthBest, pick, relaxed};
 pub(crate) use margin::Margin;
+use sources::Sources;
 
-use crate::field_lists::FieldList;
-use crate::matrix::ABSENT;
+use crate::field_lists::FieldLists;
 
 /// What a set of candidates asks of pruning.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +52,13 @@ pub(crate) struct Contenders {
 }
 
 impl Contenders {
-    /// Finds the contenders of a query with these lists, one for each of `needs.columns`.
-    pub(crate) fn find(lists: &[FieldList<'_>], needs: Needs, margin: Margin) -> Self {
+    /// Finds the contenders of a query.
+    pub(crate) fn find(lists: &mut FieldLists, needs: Needs, margin: Margin) -> Self {
+        let sources = Sources::new(lists, &needs, margin);
         let mut table = if needs.tie_breaker > 0.0 {
-            relaxed_table(lists, &needs, margin)
+            relaxed_table(&sources, &needs, margin)
         } else {
-            Table::gather(lists, union_of_tops(lists, &needs, margin))
+            Table::gather(&sources, union_of_tops(&sources, &needs, margin))
         };
         let beaten = beaten(&table, needs.depth, margin);
         table.retain(|position| !beaten[position]);
@@ -109,7 +112,7 @@ impl Contenders {
     }
 }
 
-/// Documents with their score in each of the needed columns, [`ABSENT`] where they have no posting.
+/// Documents with their score in each of the needed columns, [`ABSENT`](crate::matrix::ABSENT) where they have no posting.
 pub(super) struct Table {
     rows: Vec<u32>,
     scores: Vec<Vec<f32>>,
@@ -117,11 +120,13 @@ pub(super) struct Table {
 
 impl Table {
     /// Looks up the scores of `rows`, in any order and with repetitions.
-    fn gather(lists: &[FieldList<'_>], mut rows: Vec<u32>) -> Self {
-        rows.sort_unstable_by(|one, other| other.cmp(one));
-        rows.dedup();
-        let scores = lists.iter().map(|list| look_up(*list, &rows)).collect();
-        Self { rows, scores }
+    fn gather(sources: &Sources<'_>, mut rows: Vec<u32>) -> Self {
+        sources.order(&mut rows);
+        let scores = sources.iter().map(|source| source.scores_of(&rows));
+        Self {
+            scores: scores.collect(),
+            rows,
+        }
     }
 
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {
@@ -137,57 +142,28 @@ fn retain<T>(items: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
     items.retain(|_| positions.next().is_some_and(keep));
 }
 
-/// Returns the score of each of `rows`, which descend.
-///
-/// Each search starts where the one before found its row and doubles its steps, so that few rows in a long list and many in a
-/// short one both take few.
-fn look_up(list: FieldList<'_>, rows: &[u32]) -> Vec<f32> {
-    let mut end = list.rows.len();
-    let find = |&row: &u32| {
-        let mut step = 1;
-        while end > 0 {
-            let low = end.saturating_sub(step);
-            if list.rows[low] <= row {
-                end = low + list.rows[low..end].partition_point(|&other| other <= row);
-                break;
-            }
-            end = low;
-            step *= 2;
-        }
-        match end.checked_sub(1) {
-            Some(at) if list.rows[at] == row => list.scores[at],
-            Some(_) | None => ABSENT,
-        }
-    };
-    rows.iter().map(find).collect()
-}
-
 /// Returns the rows of each field's own top k: what a plain maximum can bring into the top k.
-fn union_of_tops(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Vec<u32> {
+fn union_of_tops(sources: &Sources<'_>, needs: &Needs, margin: Margin) -> Vec<u32> {
     let mut kth = KthBest::new(needs.depth);
     let mut rows = Vec::new();
-    for list in lists {
-        kth.pick_top(*list, margin, &mut rows);
+    for source in sources.iter() {
+        kth.pick_top(source.best(), margin, &mut rows);
     }
     rows
 }
 
 /// Returns the documents that k others do not surpass in the field that is best for them, allowing for what their other fields
 /// can add.
-fn relaxed_table(lists: &[FieldList<'_>], needs: &Needs, margin: Margin) -> Table {
+fn relaxed_table(sources: &Sources<'_>, needs: &Needs, margin: Margin) -> Table {
     let mut best = KthBest::new(needs.depth);
-    let kth: Vec<f32> = lists.iter().map(|list| best.of(list.scores)).collect();
-    let matched = lists.iter().filter(|list| !list.rows.is_empty()).count();
-    let factor = relaxed(needs.tie_breaker, matched);
+    let kth = sources.iter().map(|source| best.of(source.best().scores));
+    let kth: Vec<f32> = kth.collect();
     let mut rows = Vec::new();
-    for (list, &kth) in lists.iter().zip(&kth) {
-        pick(
-            *list,
-            |score| margin.raised(score * factor) > kth,
-            &mut rows,
-        );
+    for (source, &kth) in sources.iter().zip(&kth) {
+        let keep = |score| margin.raised(score * sources.factor()) > kth;
+        pick(source.best(), keep, &mut rows);
     }
-    let mut table = Table::gather(lists, rows);
+    let mut table = Table::gather(sources, rows);
     // Most documents match fewer fields than the query does.
     let keep = |position: usize| {
         let matched = || {

@@ -1,11 +1,15 @@
 //! Random scores: what is left out never enters a top k, and without the margin it would.
 
+use std::sync::Arc;
+
 use evalfarm_domain::Combine;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
 use crate::candidates::PreparedCandidate;
+use crate::matrix::ABSENT;
+use crate::terms::{Posting, TermScores};
 
 /// Per-field scores of some documents: `scores[column][position]`, [`ABSENT`] where there is none, rows ascending.
 #[derive(Debug, Clone)]
@@ -23,27 +27,25 @@ impl RawScores {
         }
     }
 
-    fn lists(&self) -> Vec<(Vec<u32>, Vec<f32>)> {
-        let present = |column: &Vec<f32>| {
-            let cells = (0_u32..).zip(column.iter().copied());
-            cells.filter(|&(_, score)| score >= 0.0).unzip()
-        };
-        self.scores.iter().map(present).collect()
-    }
-
     /// Returns the contenders for candidates of that depth and tie breaker.
     pub(crate) fn contenders(&self, depth: usize, tie_breaker: f32, margin: Margin) -> Contenders {
-        let lists = self.lists();
-        let lists: Vec<FieldList<'_>> = lists
-            .iter()
-            .map(|(rows, scores)| FieldList { rows, scores })
-            .collect();
+        let posting = |column: &Vec<f32>| {
+            let cells = (0_u32..).zip(column.iter().copied());
+            let (rows, scores): (Vec<u32>, Vec<f32>) =
+                cells.filter(|&(_, score)| score >= 0.0).unzip();
+            Posting::new(rows.into(), scores.into())
+        };
+        let postings = self.scores.iter().map(posting).collect();
+        let documents = self.scores.first().map_or(0, Vec::len);
+        let mut lists = FieldLists::default();
+        let terms = vec![Arc::new(TermScores::new(postings))];
+        lists.collect(terms, self.scores.len(), u32::try_from(documents).unwrap());
         let needs = Needs {
             columns: (0..self.scores.len()).collect(),
             tie_breaker,
             depth,
         };
-        Contenders::find(&lists, needs, margin)
+        Contenders::find(&mut lists, needs, margin)
     }
 
     /// Returns the best `depth` rows with the bits of their scores, from the scores of all documents.

@@ -1,9 +1,10 @@
 //! Rankings as numbers: equal numbers exactly for equal rankings.
 
-/// How a ranking of positions is packed into words of 32 bits: at each rank the position + 1, and 0 where the ranking has
-/// ended.
+/// How a ranking of positions is packed into words of 64 bits: at each rank the document's place in the tie order, counted from
+/// the end and from 1, and 0 where the ranking has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
+    documents: u32,
     pub(super) depth: u32,
     pub(super) bits: u32,
     /// Ranks in one word.
@@ -11,7 +12,10 @@ pub(super) struct Layout {
 }
 
 /// Words of a packed ranking.
-pub(super) const MOST_WORDS: usize = 4;
+pub(super) const MOST_WORDS: usize = 2;
+
+/// Most bits of a place: those that the fraction of an f64 has more than that of an f32.
+pub(super) const PLACE_BITS: u32 = f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS;
 
 /// Deepest rankings that are packed.
 pub(super) const DEEPEST: usize = 20;
@@ -21,24 +25,28 @@ impl Layout {
     pub(super) fn new(documents: usize, depth: usize) -> Option<Self> {
         let depth = depth.min(documents);
         let bits = usize::BITS - documents.leading_zeros();
-        let ranks = u32::BITS.checked_div(bits).unwrap_or(1);
-        let fits = depth <= DEEPEST && depth <= ranks as usize * MOST_WORDS;
+        let ranks = u64::BITS.checked_div(bits).unwrap_or(1);
+        let fits = bits <= PLACE_BITS && depth <= DEEPEST && depth <= ranks as usize * MOST_WORDS;
         fits.then_some(Self {
+            documents: u32::try_from(documents).ok()?,
             depth: u32::try_from(depth).ok()?,
             bits,
             ranks,
         })
     }
 
+    /// Returns the bits of one place.
+    pub(super) fn mask(self) -> u64 {
+        (1 << self.bits) - 1
+    }
+
     /// Returns the positions of a packed ranking.
-    pub(super) fn positions(self, words: [u32; MOST_WORDS]) -> impl Iterator<Item = usize> {
-        let mask = 1_u32
-            .checked_shl(self.bits)
-            .map_or(u32::MAX, |next| next - 1);
+    pub(super) fn positions(self, words: [u64; MOST_WORDS]) -> impl Iterator<Item = u32> {
         let at = move |rank: u32| {
             let word = words[(rank / self.ranks) as usize];
-            let position = word >> (rank % self.ranks * self.bits) & mask;
-            (position as usize).checked_sub(1)
+            let place = word >> (rank % self.ranks * self.bits) & self.mask();
+            let place = u32::try_from(place).ok().filter(|&place| place > 0)?;
+            self.documents.checked_sub(place)
         };
         (0..self.depth).map_while(at)
     }
@@ -47,10 +55,9 @@ impl Layout {
 /// Numbers packed rankings in the order in which they are met.
 #[derive(Debug, Default)]
 pub(super) struct Codes {
-    /// An open hash table whose size is a power of two; the number of its ranking + 1 in each slot, 0 when it is free.
-    slots: Vec<u32>,
-    words: Vec<[u32; MOST_WORDS]>,
-    last: u32,
+    /// An open hash table whose size is a power of two: rankings with their numbers + 1, 0 where a slot is free.
+    slots: Vec<([u64; MOST_WORDS], u32)>,
+    known: u32,
 }
 
 const FEWEST_SLOTS: usize = 256;
@@ -59,64 +66,58 @@ impl Codes {
     /// Forgets all rankings.
     pub(super) fn clear(&mut self) {
         self.slots.clear();
-        self.slots.resize(FEWEST_SLOTS, 0);
-        self.words.clear();
-        self.last = 0;
+        self.slots.resize(FEWEST_SLOTS, ([0; MOST_WORDS], 0));
+        self.known = 0;
     }
 
     /// Returns the number of a ranking; `first_met` is called when it has none yet.
     pub(super) fn code(
         &mut self,
-        words: [u32; MOST_WORDS],
-        first_met: impl FnOnce([u32; MOST_WORDS]),
+        words: [u64; MOST_WORDS],
+        first_met: impl FnOnce([u64; MOST_WORDS]),
     ) -> u32 {
-        // Neighbouring candidates often agree.
-        if self.words.get(self.last as usize) == Some(&words) {
-            return self.last;
-        }
         let mut at = self.home(words);
         loop {
-            match self.slots[at].checked_sub(1) {
-                Some(code) if self.words[code as usize] == words => {
-                    self.last = code;
+            let (stored, number) = self.slots[at];
+            if let Some(code) = number.checked_sub(1) {
+                if stored == words {
                     return code;
                 }
-                Some(_) => at = (at + 1) & (self.slots.len() - 1),
-                None => break,
+                at = (at + 1) & (self.slots.len() - 1);
+            } else {
+                break;
             }
         }
         first_met(words);
-        let code = u32::try_from(self.words.len()).expect("no more rankings than candidates");
-        self.words.push(words);
-        self.slots[at] = code + 1;
-        self.last = code;
-        if self.words.len() * 2 > self.slots.len() {
+        let code = self.known;
+        self.known += 1; // no more rankings than candidates, which are far fewer than 2^32
+        self.slots[at] = (words, self.known);
+        if self.known as usize * 4 > self.slots.len() {
             self.grow();
         }
         code
     }
 
     /// Returns where the search for a ranking starts.
-    fn home(&self, words: [u32; MOST_WORDS]) -> usize {
+    fn home(&self, [low, high]: [u64; MOST_WORDS]) -> usize {
         // Fibonacci hashing (Knuth, volume 3, 6.4): the upper bits of a product with 2^64 over the golden ratio.
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-        let [a, b, c, d] = words.map(u64::from);
-        let (low, high) = (a | b << 32, c | d << 32);
-        let mixed = (low.wrapping_mul(FACTOR) ^ high).wrapping_mul(FACTOR);
+        let mixed = (low ^ high.rotate_left(29)).wrapping_mul(FACTOR);
+        let mixed = (mixed ^ mixed >> 32).wrapping_mul(FACTOR);
         let bits = self.slots.len().trailing_zeros();
         usize::try_from(mixed >> (u64::BITS - bits)).expect("it is less than the number of slots")
     }
 
     fn grow(&mut self) {
-        let slots = self.slots.len() * 2;
-        self.slots.clear();
-        self.slots.resize(slots, 0);
-        for (code, &words) in (1..).zip(&self.words) {
-            let mut at = self.home(words);
-            while self.slots[at] != 0 {
-                at = (at + 1) & (slots - 1);
+        let slots = vec![([0; MOST_WORDS], 0); self.slots.len() * 4];
+        for (words, number) in std::mem::replace(&mut self.slots, slots) {
+            if number > 0 {
+                let mut at = self.home(words);
+                while self.slots[at].1 > 0 {
+                    at = (at + 1) & (self.slots.len() - 1);
+                }
+                self.slots[at] = (words, number);
             }
-            self.slots[at] = code;
         }
     }
 }

@@ -20,22 +20,27 @@ use crate::matrix::ABSENT;
 const STRIDE: usize = 4;
 
 /// Buffers of the kernel: document by document, rank by rank or word by word, one number a lane and [`LANES`] apart.
+///
+/// A document under a candidate is one number: its score as f64, which leaves 29 of the fraction's bits 0, and in these bits its
+/// place in the tie order, counted from the end. So numbers compare as documents rank, none are equal, and the greater and the
+/// lesser of two carry along whose they are.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    scores: Vec<f32>,
-    /// The best scores, falling.
-    top: Vec<f32>,
-    /// Whose scores these are: position + 1; 0 where a list has ended.
-    who: Vec<u32>,
-    words: Vec<u32>,
+    keys: Vec<f64>,
+    /// The best keys, falling; [`NONE`] where a list has ended.
+    top: Vec<f64>,
+    words: Vec<u64>,
 }
+
+/// What ends a list: less than any hit, and more than a document that is none, whose score is [`ABSENT`] and whose place is not 0.
+const NONE: f64 = ABSENT as f64;
 
 /// Ranks the contenders under each candidate of a block and leaves the packed rankings in the scratch space.
 pub(super) type Kernel = fn(&Contenders, &Block, Layout, &mut Scratch);
 
 impl Scratch {
     /// Returns the packed ranking of a lane.
-    pub(super) fn words(&self, lane: usize) -> [u32; MOST_WORDS] {
+    pub(super) fn words(&self, lane: usize) -> [u64; MOST_WORDS] {
         std::array::from_fn(|word| self.words[word * LANES + lane])
     }
 }
@@ -84,49 +89,91 @@ pub(super) fn rank_block_on_any(
     pack(layout, block.lanes(), scratch);
 }
 
-/// Leaves each document's score under each candidate in the scratch space, [`ABSENT`] where it is no hit, and behind the last
-/// document as many that are none as fill a stride.
+/// Leaves each document's key under each candidate in the scratch space, and behind the last document as many that are no hits
+/// as fill a stride.
 #[inline(always)]
 fn weigh(contenders: &Contenders, block: &Block, scratch: &mut Scratch) {
     let documents = contenders.rows().len();
-    let lanes = block.lanes();
-    scratch.scores.clear();
-    scratch
-        .scores
-        .resize(documents.next_multiple_of(STRIDE) * LANES, ABSENT);
-    for (position, best) in scratch
-        .scores
-        .chunks_exact_mut(LANES)
-        .take(documents)
-        .enumerate()
-    {
-        let best = &mut best[..lanes];
-        let cells = contenders.cells(position).iter();
-        let cells = cells.map(|&(column, score)| (block.weights(column as usize), score));
-        let Some((of_sum, of_maximum)) = block.combine() else {
-            for (weights, score) in cells {
-                let weights = &weights[..lanes];
-                for lane in 0..lanes {
-                    best[lane] = greater(weights[lane] * score, best[lane]);
+    let padded = documents.next_multiple_of(STRIDE);
+    scratch.keys.resize(padded * LANES, NONE);
+    let (keys, behind) = scratch.keys.split_at_mut(documents * LANES);
+    behind.fill(NONE);
+    let mut scores = [ABSENT; LANES];
+    for (position, keys) in keys.chunks_exact_mut(LANES).enumerate() {
+        let keys = &mut keys[..block.lanes()];
+        let place = (documents - position) as u64;
+        let cells = contenders.cells(position);
+        if let Some(factors) = block.combine() {
+            weigh_sum(cells, block, factors, &mut scores);
+            for (key, &score) in keys.iter_mut().zip(&scores) {
+                *key = key_of(score, place);
+            }
+        } else {
+            weigh_maximum(cells, block, &mut scores, (place, keys));
+        }
+    }
+}
+
+/// Leaves a document's keys under each candidate of plain maxima; `best` is scratch space.
+#[inline(always)]
+fn weigh_maximum(
+    cells: &[(u32, f32)],
+    block: &Block,
+    best: &mut [f32; LANES],
+    (place, keys): (u64, &mut [f64]),
+) {
+    let best = &mut best[..keys.len()];
+    let weights = |column: u32| block.weights(column as usize);
+    match cells {
+        [] => keys.fill(NONE),
+        &[(column, score)] => {
+            for (key, weight) in keys.iter_mut().zip(weights(column)) {
+                *key = key_of(greater(weight * score, ABSENT), place);
+            }
+        }
+        &[(first, score), ref between @ .., (last, last_score)] => {
+            for (best, weight) in best.iter_mut().zip(weights(first)) {
+                *best = greater(weight * score, ABSENT);
+            }
+            for &(column, score) in between {
+                for (best, weight) in best.iter_mut().zip(weights(column)) {
+                    *best = greater(weight * score, *best);
                 }
             }
-            continue;
-        };
-        let mut sums = [0.0; LANES];
-        let sums = &mut sums[..lanes];
-        for (weights, score) in cells {
-            let weights = &weights[..lanes];
-            for lane in 0..lanes {
-                let product = weights[lane] * score;
-                best[lane] = greater(product, best[lane]);
-                sums[lane] += greater(product, 0.0);
+            // The last field and the key in one loop: reading back what was just stored would stall.
+            let best = best.iter().zip(weights(last));
+            for (key, (&best, weight)) in keys.iter_mut().zip(best) {
+                *key = key_of(greater(weight * last_score, best), place);
             }
         }
-        let (of_sum, of_maximum) = (&of_sum[..lanes], &of_maximum[..lanes]);
+    }
+}
+
+/// Leaves a document's score under each candidate in `scores`, given the factors of sum and maximum; [`ABSENT`] where it is no
+/// hit.
+#[inline(always)]
+fn weigh_sum(
+    cells: &[(u32, f32)],
+    block: &Block,
+    (of_sum, of_maximum): (&[f32], &[f32]),
+    scores: &mut [f32; LANES],
+) {
+    let lanes = block.lanes();
+    let (best, mut sums) = (&mut scores[..lanes], [0.0; LANES]);
+    best.fill(ABSENT);
+    let sums = &mut sums[..lanes];
+    for &(column, score) in cells {
+        let weights = &block.weights(column as usize)[..lanes];
         for lane in 0..lanes {
-            let combined = of_sum[lane] * sums[lane] + of_maximum[lane] * best[lane];
-            best[lane] = if best[lane] >= 0.0 { combined } else { ABSENT };
+            let product = weights[lane] * score;
+            best[lane] = greater(product, best[lane]);
+            sums[lane] += greater(product, 0.0);
         }
+    }
+    let (of_sum, of_maximum) = (&of_sum[..lanes], &of_maximum[..lanes]);
+    for lane in 0..lanes {
+        let combined = of_sum[lane] * sums[lane] + of_maximum[lane] * best[lane];
+        best[lane] = if best[lane] >= 0.0 { combined } else { ABSENT };
     }
 }
 
@@ -136,60 +183,41 @@ fn greater(one: f32, other: f32) -> f32 {
     if one > other { one } else { other }
 }
 
+/// Returns the key of a document with this score and place.
+#[inline(always)]
+fn key_of(score: f32, place: u64) -> f64 {
+    f64::from_bits(f64::from(score).to_bits() | place)
+}
+
 /// Keeps the best `K` documents of each lane, best first.
-///
-/// Documents come in the tie order, so that one precedes those before it only where its score is greater.
 #[inline(always)]
 fn select<const K: usize>(lanes: usize, scratch: &mut Scratch) {
-    let Scratch {
-        scores, top, who, ..
-    } = scratch;
+    let Scratch { keys, top, .. } = scratch;
     top.clear();
-    top.resize(K * LANES, ABSENT);
-    who.clear();
-    who.resize(K * LANES, 0);
-    let (top, who) = (&mut top[..K * LANES], &mut who[..K * LANES]);
-    let strides = scores.chunks_exact(STRIDE * LANES);
-    for (first, stride) in (1_u32..).step_by(STRIDE).zip(strides) {
-        insert::<K>(lanes.min(LANES), stride, first, top, who);
+    top.resize(K * LANES, NONE);
+    for (stride, keys) in keys.chunks_exact(STRIDE * LANES).enumerate() {
+        // A list grows by no more than a stride at a time.
+        match stride {
+            0 => insert::<4>(lanes, keys, top),
+            1 => insert::<8>(lanes, keys, top),
+            _ => insert::<K>(lanes, keys, top),
+        }
     }
 }
 
-/// Inserts the documents of a stride, whose numbers count from `first`, into the lists.
+/// Inserts the documents of a stride into the best `K` of each lane.
 #[inline(always)]
-fn insert<const K: usize>(
-    lanes: usize,
-    scores: &[f32],
-    first: u32,
-    top: &mut [f32],
-    who: &mut [u32],
-) {
-    let scores = &scores[..STRIDE * LANES];
-    let (top, who) = (&mut top[..K * LANES], &mut who[..K * LANES]);
-    for lane in 0..lanes {
-        let mut best = [0.0; K];
-        let mut number = [0; K];
-        for rank in 0..K {
-            best[rank] = top[rank * LANES + lane];
-            number[rank] = who[rank * LANES + lane];
-        }
-        for (new, at) in (first..).zip(0..STRIDE) {
-            let score = scores[at * LANES + lane];
+fn insert<const K: usize>(lanes: usize, keys: &[f64], top: &mut [f64]) {
+    let (keys, top) = (&keys[..STRIDE * LANES], &mut top[..K * LANES]);
+    for lane in 0..lanes.min(LANES) {
+        let mut best: [f64; K] = std::array::from_fn(|rank| top[rank * LANES + lane]);
+        for at in 0..STRIDE {
+            let new = keys[at * LANES + lane];
             for rank in (1..K).rev() {
-                let moved = if score > best[rank - 1] {
-                    number[rank - 1]
-                } else {
+                let moved = if new < best[rank - 1] {
                     new
-                };
-                number[rank] = if score > best[rank] {
-                    moved
                 } else {
-                    number[rank]
-                };
-                let moved = if score > best[rank - 1] {
                     best[rank - 1]
-                } else {
-                    score
                 };
                 best[rank] = if moved > best[rank] {
                     moved
@@ -197,29 +225,28 @@ fn insert<const K: usize>(
                     best[rank]
                 };
             }
-            number[0] = if score > best[0] { new } else { number[0] };
-            best[0] = if score > best[0] { score } else { best[0] };
+            best[0] = if new > best[0] { new } else { best[0] };
         }
         for rank in 0..K {
             top[rank * LANES + lane] = best[rank];
-            who[rank * LANES + lane] = number[rank];
         }
     }
 }
 
-/// Packs the lists of each lane, cut at the depth asked for.
+/// Packs the places of the best documents of each lane, cut at the depth asked for.
 #[inline(always)]
 fn pack(layout: Layout, lanes: usize, scratch: &mut Scratch) {
-    let Scratch { who, words, .. } = scratch;
+    let Scratch { top, words, .. } = scratch;
     words.clear();
     words.resize(MOST_WORDS * LANES, 0);
-    let ranks = who.chunks_exact(LANES).take(layout.depth as usize);
-    for (rank, who) in (0_u32..).zip(ranks) {
+    let mask = layout.mask();
+    let ranks = top.chunks_exact(LANES).take(layout.depth as usize);
+    for (rank, top) in (0_u32..).zip(ranks) {
         let (word, shift) = (rank / layout.ranks, rank % layout.ranks * layout.bits);
         let words = &mut words[word as usize * LANES..][..lanes];
-        let who = &who[..lanes];
+        let top = &top[..lanes];
         for lane in 0..lanes {
-            words[lane] |= who[lane] << (shift & 31);
+            words[lane] |= (top[lane].to_bits() & mask) << (shift & 63);
         }
     }
 }

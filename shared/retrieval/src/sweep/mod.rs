@@ -66,13 +66,13 @@ impl Sweeper {
         layout: Layout,
         rankings: &mut Rankings,
     ) {
-        rankings.clear();
+        rankings.start(contenders.rows());
         self.codes.clear();
         for block in blocks.iter() {
             (self.kernel)(contenders, block, layout, &mut self.scratch);
             for lane in 0..block.candidates() {
                 let code = self.codes.code(self.scratch.words(lane), |words| {
-                    rankings.push(layout.positions(words).map(|at| contenders.rows()[at]));
+                    rankings.push(layout.positions(words));
                 });
                 rankings.assign(code);
             }

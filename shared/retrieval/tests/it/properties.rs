@@ -108,12 +108,14 @@ proptest! {
                 let prepared = index.prepare(candidates).unwrap();
                 for query in &queries {
                     searcher.rank_many(query, &prepared, depth, &mut rankings).unwrap();
-                    let distinct: Vec<&[u32]> = rankings.iter().collect();
+                    let row = |&position: &u32| rankings.rows()[position as usize];
+                    let rows = |ranking: &[u32]| ranking.iter().map(row).collect();
+                    let distinct: Vec<Vec<u32>> = rankings.iter().map(rows).collect();
                     prop_assert_eq!(rankings.codes().len(), candidates.len());
                     for (candidate, &code) in candidates.iter().zip(rankings.codes()) {
                         let list = lists(&index, query, std::slice::from_ref(candidate), depth).remove(0);
                         let rows: Vec<u32> = list.iter().map(|hit| hit.row).collect();
-                        prop_assert_eq!(distinct[code as usize], rows, "{} under {}", query, candidate);
+                        prop_assert_eq!(&distinct[code as usize], &rows, "{} under {}", query, candidate);
                     }
                 }
             }
