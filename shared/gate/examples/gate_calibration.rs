@@ -17,7 +17,6 @@ mod experiment;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::Path;
 
 use evalfarm_gate::{Evidence, EvidenceParts, GatePolicy, Judgement, Verdict, judge};
 use evalfarm_stats::{Confidence, PairedDifferences, Share, found_effects, level_band};
@@ -34,14 +33,15 @@ fn main() {
         println!("nothing to calibrate on: the published values are not on this machine");
         return;
     };
+    let queries = rows(&folder, BASELINE).len();
     for candidate in [N50, N20, SWEEP] {
-        println!(
-            "{candidate} against {BASELINE}, {} queries",
-            rows(&folder, BASELINE).len()
-        );
-        level(&parts(&folder, BASELINE, candidate));
+        println!("{candidate} against {BASELINE}, {queries} queries");
+        let parts = parts(&folder, BASELINE, candidate);
+        level(&parts);
+        if candidate == N50 {
+            power(&parts);
+        }
     }
-    power(&folder);
 }
 
 fn judged(parts: EvidenceParts) -> Judgement {
@@ -86,8 +86,7 @@ fn level(parts: &EvidenceParts) {
 }
 
 /// An effect of the size that the verdict states as detectable: how often the test and the gate find it.
-fn power(folder: &Path) {
-    let parts = parts(folder, BASELINE, N50);
+fn power(parts: &EvidenceParts) {
     let policy = GatePolicy::default();
     let honest = judged(parts.clone());
     let effects: Vec<f64> = honest
@@ -96,7 +95,7 @@ fn power(folder: &Path) {
         .map(|metric| metric.minimum_detectable_effect.unwrap_or_default())
         .collect();
     println!(
-        "{N50}: planted effects of the stated detectable size {:.4}",
+        "  planted effects of the stated detectable size, {:.4} for the primary:",
         effects[0]
     );
     let columns = (&parts.baseline.values[0], &parts.candidates[0].values[0]);
@@ -118,10 +117,10 @@ fn power(folder: &Path) {
         .collect();
     gate_power(
         "the gate promotes, every metric moved by its own",
-        &parts,
+        parts,
         &effects,
     );
-    gate_power("the gate promotes, the primary moved alone", &parts, &alone);
+    gate_power("the gate promotes, the primary moved alone", parts, &alone);
 }
 
 fn gate_power(what: &str, parts: &EvidenceParts, effects: &[f64]) {

@@ -22,10 +22,10 @@ fn tables(bench: &Bench) -> [String; 3] {
     }
     let rows = baseline(600);
     let better = improved(&rows);
-    // 25 rises and 24 falls of .36: a mean of .36/600 = .0006.
+    // 26 rises and 23 falls of .12: a mean of 3·.12/600 = .0006, and p = .775 by the binomial distribution.
     let again = changed(&better, |at| match at {
-        0..25 => 0.36,
-        25..49 => -0.36,
+        0..26 => 0.12,
+        26..49 => -0.12,
         _ => 0.0,
     });
     for (name, rows) in [("base", &rows), ("better", &better), ("again", &again)] {
@@ -62,7 +62,7 @@ fn a_rerun_tells_the_noise_and_promotes_nothing() {
     assert_close("delta", delta, 0.0006, 5e-5);
     let p = text.rsplit(' ').next().expect("it ends in p");
     let p: f64 = p.parse().expect("p is a number");
-    assert!(p > 0.8, "{text}");
+    assert!(p > 0.7, "{text}");
     if reference_data("searchops").is_some() {
         assert_close("p", p, 0.856, 0.01);
     }
@@ -76,7 +76,7 @@ fn a_rerun_tells_the_noise_and_promotes_nothing() {
     bench.write("other.csv", csv(&changed(&rows, |_| 0.004)));
     bench.write(
         "wild.csv",
-        csv(&changed(&rows, |at| if at % 2 == 0 { 0.2 } else { -0.2 })),
+        csv(&changed(&rows, |at| if at % 2 == 0 { 0.15 } else { -0.15 })),
     );
     let args = ["compare", "one.csv", "other.csv", "--format", "json"];
     run(&bench, &args).ending(0);
@@ -85,30 +85,34 @@ fn a_rerun_tells_the_noise_and_promotes_nothing() {
     assert_eq!(codes(&document), ["noise_band"]);
 }
 
-#[test]
-fn a_degraded_run_is_blocked_when_another_table_says_so() {
-    let bench = Bench::new();
-    let [base, run_of, coverage] = match reference_data("searchops") {
-        Some(folder) => [
+/// A baseline, a run on which a stage failed for 83 of 600 queries, and the table that says so.
+fn degraded(bench: &Bench) -> [String; 3] {
+    if let Some(folder) = reference_data("searchops") {
+        let names = [
             "baseline-v7-holdout",
             "rerank-holdout-n20-run1-degraded",
             "rerank-holdout-coverage-n20-run1-degraded",
-        ]
-        .map(|name| {
-            folder
-                .join(format!("{name}.json"))
-                .to_string_lossy()
-                .into_owned()
-        }),
-        None => {
-            let [base, better, _] = tables(&bench);
-            let status = |at: usize| if at < 83 { "timeout" } else { "applied" };
-            let lines = (0..600).map(|at| format!("q{at:04},{}\n", status(at)));
-            let table = format!("query_id,rerank_status\n{}", lines.collect::<String>());
-            bench.write("coverage.csv", table);
-            [base, better, "coverage.csv".to_owned()]
-        }
-    };
+        ];
+        return names.map(|name| {
+            let path = folder.join(format!("{name}.json"));
+            path.to_string_lossy().into_owned()
+        });
+    }
+    let rows = baseline(600);
+    bench.write("base.csv", csv(&rows));
+    bench.write("better.csv", csv(&improved(&rows)));
+    let status = |at: usize| if at < 83 { "timeout" } else { "applied" };
+    let lines = (0..600).map(|at| format!("q{at:04},0.5,{}\n", status(at)));
+    let lines = lines.collect::<Vec<_>>().concat();
+    let table = format!("query_id,ndcg10,rerank_status\n{lines}");
+    bench.write("coverage.csv", table);
+    ["base.csv", "better.csv", "coverage.csv"].map(str::to_owned)
+}
+
+#[test]
+fn a_degraded_run_is_blocked_when_another_table_says_so() {
+    let bench = Bench::new();
+    let [base, run_of, coverage] = degraded(&bench);
     // Without its statuses the degraded run would be promoted.
     run(&bench, &["compare", &base, &run_of]).ending(0);
     let args = [
