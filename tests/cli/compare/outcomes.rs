@@ -147,12 +147,11 @@ fn rows_that_mean_nothing_are_refused_with_file_and_line() {
             &["line 2", "line 3"],
         ),
     ];
-    for (what, body, options, pieces) in cases {
+    for (_what, body, options, pieces) in cases {
         bench.write("rows.csv", format!("unit,arm,outcome\n{body}"));
         let line = format!("compare a b --outcomes rows.csv {options}");
         let mut pieces = pieces.to_vec();
         pieces.push("rows.csv");
-        println!("{what}");
         refused(&bench, &line, &pieces);
     }
     for (header, piece) in [
