@@ -22,8 +22,8 @@ Examples:
   evalfarm gate job --policy strict.toml --format json | jq .reasons
 
 Nothing is retrieved, and no candidate is chosen anew. Without --policy the job's own policy is used, and the verdict is
-the job's own. Another policy is another look at the holdout: it is counted beside the dataset, and said. The folder is not
-changed. docs/policy.md describes policies.";
+the job's own. Another policy is another look, counted beside the dataset and said. The folder is not changed.
+docs/policy.md describes policies.";
 
 /// Arguments of `evalfarm gate`.
 #[derive(Debug, Args)]

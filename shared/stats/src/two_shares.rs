@@ -178,7 +178,7 @@ fn score_interval(
 /// Experiments*, 1935; Agresti, *Categorical Data Analysis*, 3rd edition, 2013, section 3.5.
 ///
 /// Probabilities are relative to the most probable table and follow from their neighbours', so that the time grows with the
-/// square root of the counts: a tenth of a second for 10^12 cases.
+/// square root of the counts: a second or two for 10^12 cases.
 pub fn fisher_exact(first: Share, second: Share) -> PValue {
     let successes = first.successes() + second.successes();
     let tables = Hypergeometric::new(first.trials(), second.trials(), successes);

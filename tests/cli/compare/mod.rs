@@ -2,6 +2,7 @@
 
 mod forms;
 mod gate;
+mod outcomes;
 mod published;
 mod refusals;
 mod reruns;

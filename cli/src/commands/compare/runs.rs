@@ -60,7 +60,7 @@ pub(super) fn read(
         metrics: std::iter::once(primary).chain(others).collect(),
         ..reader.measurement.clone()
     };
-    let seen = runs.seen(&measurement, id_of("candidate")?)?;
+    let seen = runs.seen(&measurement, &id_of("candidate")?)?;
     if let Some(path) = &args.more.judge_next {
         write_next(path, &seen.next)?;
     }

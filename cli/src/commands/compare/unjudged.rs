@@ -35,7 +35,7 @@ impl Runs<'_> {
     pub(super) fn seen(
         &self,
         measurement: &Measurement,
-        candidate: CandidateId,
+        candidate: &CandidateId,
     ) -> Result<Seen, Failure> {
         let metrics = measurement.metrics.iter();
         let mut unjudged: Vec<Unjudged> = metrics

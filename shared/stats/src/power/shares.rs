@@ -284,8 +284,10 @@ impl PairedChange {
             let n = pairs as f64;
             let difference = ((self.gained - self.lost).abs() - 1.0 / n).max(0.0);
             let spread = (changing - difference * difference).max(0.0).sqrt();
-            let distance = difference * n.sqrt() - z_critical(alpha) * changing.sqrt();
-            return normal_cdf(distance / spread.max(f64::MIN_POSITIVE));
+            let spread = spread.max(f64::MIN_POSITIVE);
+            let (mean, least) = (difference * n.sqrt(), z_critical(alpha) * changing.sqrt());
+            // The exact sum counts rejections on the wrong side too.
+            return normal_cdf((mean - least) / spread) + normal_cdf((-mean - least) / spread);
         }
         let share = self.gained / changing;
         let discordant = Binomial::new(pairs, changing);
