@@ -19,13 +19,6 @@ pub(super) fn means() -> Vec<MeansRow> {
 }
 
 #[test]
-#[ignore = "writes"]
-fn write_golden() {
-    let bytes = means_to_bytes(&job(), Fold::Train, &metrics(), &means()).unwrap();
-    std::fs::write("golden/means-v1.parquet", bytes).unwrap();
-}
-
-#[test]
 fn means_come_back_and_name_their_job_and_fold() {
     let bytes = means_to_bytes(&job(), Fold::Train, &metrics(), &means()).unwrap();
     let (_folder, path) = written(&bytes);
