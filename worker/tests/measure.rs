@@ -1,5 +1,10 @@
 //! What a task gives for many candidates at once is what each candidate's own whole list gives.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in test functions, this is also for what they call"
+)]
+
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
