@@ -3,10 +3,11 @@
 #
 #   bash tests/bench.sh
 #
-# Nothing else should run on the machine meanwhile.
+# Nothing else should run on the machine meanwhile. Lucene over HTTP is measured where there is a JDK (docs/performance.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 source tests/python.sh
 
 cargo bench --locked --package evalfarm-stats --bench resampling
+cargo bench --locked --package evalfarm-worker --bench sweep

@@ -12,7 +12,7 @@ use crate::sweep::{Judge, SplitSource, SweepFile};
 
 /// Number of the evaluation: what the same sweep over the same data gives. It is part of every job's identity and rises
 /// when a change of this program changes any stored value.
-pub const EVALUATION: u32 = 1;
+pub const EVALUATION: u32 = 2;
 
 /// A sweep that cannot become a job on this dataset.
 #[derive(Debug, thiserror::Error)]

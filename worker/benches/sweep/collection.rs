@@ -41,7 +41,7 @@ pub(crate) struct Collection {
 pub(crate) fn all(with_generated: bool) -> Outcome<Vec<Collection>> {
     let mut all = Vec::new();
     if with_generated {
-        all.push(generated(20_000, 2_000)?);
+        all.push(generated(20_000, 500)?);
     }
     let chorus = evalfarm_testkit::reference_data("chorus");
     let published = evalfarm_testkit::reference_data("searchops");

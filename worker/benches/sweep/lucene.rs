@@ -33,7 +33,7 @@ impl Drop for Server {
 /// started here.
 pub(crate) fn pass(collection: &Collection, candidate: &Candidate) -> Outcome<Option<Duration>> {
     let Some(mut server) = start()? else {
-        note("  Lucene over HTTP                  not measured: no JDK, or no tool to start it")?;
+        note("  Lucene over HTTP                  skipped: no JDK, or no tool to start it")?;
         return Ok(None);
     };
     let corpus = &collection.dataset.corpus;

@@ -1,7 +1,8 @@
 //! The sweep against its peers: `just bench`, or `cargo bench -p evalfarm-worker --bench sweep`.
 //!
 //! Prints `ratio NAME VALUE` lines to standard output, what they were computed from to standard error, and with `--growth` the
-//! table of docs/performance.md instead. `--real` leaves the generated catalogue out. Times are the least of several repetitions, each on one thread.
+//! table of docs/performance.md instead, `--small` up to 200,000 products. `--real` leaves the generated catalogue out, and
+//! `--profile` repeats our own sweeps and nothing else. Times are the least of several repetitions, each on one thread.
 
 mod clock;
 mod collection;
@@ -25,7 +26,11 @@ fn main() -> Outcome<()> {
         return growth::print(most);
     }
     for collection in collection::all(!named("--real"))? {
-        ratios::print(&collection)?;
+        if named("--profile") {
+            ratios::repeat(&collection)?;
+        } else {
+            ratios::print(&collection)?;
+        }
     }
     Ok(())
 }

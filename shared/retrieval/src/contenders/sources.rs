@@ -9,7 +9,7 @@ use crate::terms::Posting;
 
 /// The fields that are needed, in column order.
 pub(super) struct Sources<'a> {
-    sources: Vec<Source<'a>>,
+    fields: Vec<Source<'a>>,
     factor: f32,
     /// Documents of the corpus.
     documents: u32,
@@ -53,14 +53,14 @@ impl<'a> Sources<'a> {
             },
         };
         Self {
-            sources: needs.columns.iter().zip(best).map(source).collect(),
+            fields: needs.columns.iter().zip(best).map(source).collect(),
             factor,
             documents: lists.documents(),
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Source<'a>> {
-        self.sources.iter()
+        self.fields.iter()
     }
 
     /// Puts rows into the tie order, each once.

@@ -29,23 +29,56 @@ impl RawScores {
 
     /// Returns the contenders for candidates of that depth and tie breaker.
     pub(crate) fn contenders(&self, depth: usize, tie_breaker: f32, margin: Margin) -> Contenders {
+        Self::contenders_of(std::slice::from_ref(self), depth, tie_breaker, margin)
+    }
+
+    /// Returns the contenders of a query of several terms, each with scores of its own over the same documents.
+    fn contenders_of(terms: &[Self], depth: usize, tie_breaker: f32, margin: Margin) -> Contenders {
+        let (columns, documents) = terms[0].shape();
+        let mut lists = FieldLists::default();
+        let terms = terms.iter().map(|term| Arc::new(term.postings())).collect();
+        lists.collect(terms, columns, u32::try_from(documents).unwrap());
+        let needs = Needs {
+            columns: (0..columns).collect(),
+            tie_breaker,
+            depth,
+        };
+        Contenders::find(&mut lists, needs, margin)
+    }
+
+    /// Returns the numbers of columns and documents.
+    fn shape(&self) -> (usize, usize) {
+        (self.scores.len(), self.scores.first().map_or(0, Vec::len))
+    }
+
+    fn postings(&self) -> TermScores {
         let posting = |column: &Vec<f32>| {
             let cells = (0_u32..).zip(column.iter().copied());
             let (rows, scores): (Vec<u32>, Vec<f32>) =
                 cells.filter(|&(_, score)| score >= 0.0).unzip();
             Posting::new(rows.into(), scores.into())
         };
-        let postings = self.scores.iter().map(posting).collect();
-        let documents = self.scores.first().map_or(0, Vec::len);
-        let mut lists = FieldLists::default();
-        let terms = vec![Arc::new(TermScores::new(postings))];
-        lists.collect(terms, self.scores.len(), u32::try_from(documents).unwrap());
-        let needs = Needs {
-            columns: (0..self.scores.len()).collect(),
-            tie_breaker,
-            depth,
+        TermScores::new(self.scores.iter().map(posting).collect())
+    }
+
+    /// Returns what several terms come to together: sums in f64, then rounded.
+    fn sum(terms: &[Self]) -> Self {
+        let (columns, documents) = terms[0].shape();
+        let sum = |column: usize, document: usize| {
+            let scores = terms.iter().map(|term| term.scores[column][document]);
+            let present = scores.filter(|&score| score >= 0.0).map(f64::from);
+            present
+                .reduce(|sum, score| sum + score)
+                .map_or(ABSENT, |sum| sum as f32)
         };
-        Contenders::find(&mut lists, needs, margin)
+        let column = |column| {
+            (0..documents)
+                .map(|document| sum(column, document))
+                .collect()
+        };
+        Self {
+            scores: (0..columns).map(column).collect(),
+        }
     }
 
     /// Returns the best `depth` rows with the bits of their scores, from the scores of all documents.
@@ -106,10 +139,20 @@ fn score() -> impl Strategy<Value = f32> {
     ]
 }
 
+fn raw_scores_of(columns: usize, documents: usize) -> impl Strategy<Value = RawScores> {
+    let column = prop::collection::vec(score(), documents);
+    prop::collection::vec(column, columns).prop_map(|scores| RawScores { scores })
+}
+
 pub(crate) fn raw_scores() -> impl Strategy<Value = RawScores> {
-    (1_usize..6, 0_usize..40).prop_flat_map(|(columns, documents)| {
-        let column = prop::collection::vec(score(), documents);
-        prop::collection::vec(column, columns).prop_map(|scores| RawScores { scores })
+    (1_usize..6, 0_usize..40)
+        .prop_flat_map(|(columns, documents)| raw_scores_of(columns, documents))
+}
+
+/// Scores of several terms over the same documents.
+fn terms() -> impl Strategy<Value = Vec<RawScores>> {
+    (1_usize..4, 0_usize..60, 1_usize..5).prop_flat_map(|(columns, documents, terms)| {
+        prop::collection::vec(raw_scores_of(columns, documents), terms)
     })
 }
 
@@ -172,6 +215,39 @@ proptest! {
             for (row, _) in raw.exhaustive(candidate, depth) {
                 prop_assert!(contenders.rows().contains(&row), "row {} under {:?}", row, candidate);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn where_terms_meet_nothing_is_left_out_and_scores_are_their_sums(
+        terms in terms(),
+        candidates in prop::collection::vec((combine(), weights()), 1..8),
+        depth in prop_oneof![1_usize..4, Just(10), Just(17)],
+    ) {
+        let whole = RawScores::sum(&terms);
+        let (columns, _) = whole.shape();
+        let candidates = over(columns, &candidates);
+        let margin = Margin::for_columns(columns);
+        let contenders = RawScores::contenders_of(&terms, depth, largest_factor(&candidates), margin);
+        for candidate in &candidates {
+            for (row, _) in whole.exhaustive(candidate, depth) {
+                prop_assert!(contenders.rows().contains(&row), "row {} under {:?}", row, candidate);
+            }
+        }
+        for (position, &row) in contenders.rows().iter().enumerate() {
+            let of_row = |column: usize| whole.scores[column][row as usize];
+            let cells = (0_u32..).zip((0..columns).map(of_row));
+            let cells: Vec<(u32, u32)> = cells
+                .filter(|&(_, score)| score >= 0.0)
+                .map(|(column, score)| (column, score.to_bits()))
+                .collect();
+            let found = contenders.cells(position).iter();
+            let found: Vec<(u32, u32)> = found.map(|&(column, score)| (column, score.to_bits())).collect();
+            prop_assert_eq!(found, cells);
         }
     }
 }

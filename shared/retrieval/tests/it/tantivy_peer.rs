@@ -2,8 +2,8 @@
 //!
 //! No query uses a term of every document: tantivy computes its idf, `ln(1 + tiny)`, in f32 and is off by 1e-4 there.
 
-use evalfarm_domain::{Combine, EngineSettings};
-use evalfarm_retrieval::Bm25Index;
+use evalfarm_domain::{Candidate, Combine, EngineSettings};
+use evalfarm_retrieval::{Bm25Index, Rankings, ScoredDocument};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query, TermQuery};
 use tantivy::schema::{IndexRecordOption, STORED, STRING, Schema, TEXT, Value as _};
@@ -16,6 +16,27 @@ const WEIGHTS: [f32; 3] = [1.0, 0.3, 0.7];
 
 /// tantivy keeps the factor k1 + 1.
 const K1_PLUS_1: f32 = 2.2;
+
+/// Checks that among many candidates, which are pruned for, this one has the best ten of its whole list.
+fn pruned_lists_begin_it(
+    index: &Bm25Index,
+    text: &str,
+    candidate: &Candidate,
+    whole: &[ScoredDocument],
+) {
+    let mut rankings = Rankings::default();
+    let prepared = index.prepare(&vec![candidate.clone(); 16]).unwrap();
+    index
+        .searcher()
+        .rank_many(text, &prepared, 10, &mut rankings)
+        .unwrap();
+    let positions = rankings.iter().next().unwrap().iter();
+    let rows: Vec<u32> = positions
+        .map(|&position| rankings.rows()[position as usize])
+        .collect();
+    let expected: Vec<u32> = whole.iter().take(10).map(|hit| hit.row).collect();
+    assert_eq!(rows, expected, "{text}");
+}
 
 #[test]
 fn scores_equal_tantivys_where_every_document_has_every_field() {
@@ -77,7 +98,10 @@ fn scores_equal_tantivys_where_every_document_has_every_field() {
                 })
                 .collect();
             let candidate = candidate(combine, &weights);
-            let ours = lists(&index, &words.join(" "), &[candidate], usize::MAX).remove(0);
+            let text = words.join(" ");
+            let alone = std::slice::from_ref(&candidate);
+            let ours = lists(&index, &text, alone, usize::MAX).remove(0);
+            pruned_lists_begin_it(&index, &text, &candidate, &ours);
             let mut ours: Vec<(String, f32)> = ours
                 .iter()
                 .map(|hit| {
