@@ -100,7 +100,7 @@ fn evidence(judgments: &Judgments, baseline: &Run, candidate: &Run) -> Evidence 
         weights: None,
         clusters: None,
         context: Context {
-            unjudged: vec![unjudged(&measurement, judgments, baseline, candidate)],
+            unjudged: Some(vec![unjudged(&measurement, judgments, baseline, candidate)]),
             ordered_by_rank: true,
             ..Context::default()
         },
@@ -148,16 +148,16 @@ fn unjudged(
             measurement: &primary,
             judgments: Some(judged),
         };
+        let lists = [baseline, candidate].map(|run| list(run, query));
+        let [before, after] = [0, 1].map(|side| {
+            let condensed = seen.condensed(&lists[side]);
+            condensed.expect("the judgments can be scored")[0]
+        });
         let pair = seen
-            .pair(&list(baseline, query), &list(candidate, query))
+            .pair(&lists[0], &lists[1])
             .expect("the judgments can be scored");
         let bounds = pair.bounds[0].expect("nDCG has bounds");
-        let values = [
-            pair.condensed_baseline[0],
-            pair.condensed_candidate[0],
-            bounds.lowest,
-            bounds.highest,
-        ];
+        let values = [before, after, bounds.lowest, bounds.highest];
         for (column, value) in columns.iter_mut().zip(values) {
             column.push(value);
         }

@@ -324,6 +324,15 @@ impl Workers for CoinWorkers<'_> {
         Ok(())
     }
 
+    fn average(
+        &self,
+        _tasks: &[EvaluateTask],
+        _finished: &(dyn Fn(&EvaluateTask) + Sync),
+    ) -> Result<(), WorkersError> {
+        let why = "these sweeps are far below `max_rows`";
+        Err(WorkersError::Failed(why.into()))
+    }
+
     fn examine(
         &self,
         tasks: &[ExamineTask],

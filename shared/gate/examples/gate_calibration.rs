@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use evalfarm_gate::{Evidence, EvidenceParts, GatePolicy, Judgement, Verdict, judge};
-use evalfarm_stats::{Confidence, PairedDifferences, Share, found_effects, level_band};
+use evalfarm_stats::{Confidence, Design, PairedDifferences, Share, found_effects, level_band};
 use evalfarm_testkit::reference_data;
 
 use experiment::{BASELINE, N20, N50, SWEEP, parts, planted, rows, swapped};
@@ -100,8 +100,11 @@ fn power(parts: &EvidenceParts) {
     );
     let columns = (&parts.baseline.values[0], &parts.candidates[0].values[0]);
     let differences = PairedDifferences::new(columns.0, columns.1).expect("values are finite");
+    let rows = differences.as_slice().len();
+    let design = Design::independent(rows).expect("there are rows");
     let found = found_effects(
         &differences,
+        &design,
         effects[0],
         NonZeroU32::new(SAMPLES).unwrap_or(NonZeroU32::MIN),
         policy.resamples(),
