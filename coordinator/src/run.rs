@@ -148,7 +148,7 @@ fn finalists<'a>(
             summaries.add(Fold::Holdout, means);
         })?;
     }
-    let rows_left_out = (unstored > 0).then(|| RowsLeftOut {
+    let rows_left_out = (unstored > 0).then_some(RowsLeftOut {
         candidates: unstored,
         max_rows: job.sweep.max_rows,
     });
