@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use evalfarm_coordinator::{Workers, WorkersError};
 use evalfarm_domain::{EvaluateTask, ExamineTask, TaskId};
-use evalfarm_results::{JobFolder, ResultsError, TimingRow};
+use evalfarm_results::{Commit, JobFolder, ResultsError, TimingRow};
 use evalfarm_worker::{EvaluateError, Evaluator};
 
 /// Set by the first interrupt; workers look at it between tasks.
@@ -52,6 +52,18 @@ impl Workers for Embedded<'_> {
     ) -> Result<(), WorkersError> {
         self.share(tasks, |task| {
             self.evaluate_one(task)?;
+            finished(task);
+            Ok(())
+        })
+    }
+
+    fn average(
+        &self,
+        tasks: &[EvaluateTask],
+        finished: &(dyn Fn(&EvaluateTask) + Sync),
+    ) -> Result<(), WorkersError> {
+        self.share(tasks, |task| {
+            self.average_one(task)?;
             finished(task);
             Ok(())
         })
@@ -115,15 +127,33 @@ impl Embedded<'_> {
     }
 
     fn evaluate_one(&self, task: &EvaluateTask) -> Result<(), TaskError> {
+        let compute = || self.evaluator.evaluate(task);
+        self.timed(task, compute, |id, block| {
+            self.folder.commit_rows(id, &block)
+        })
+    }
+
+    fn average_one(&self, task: &EvaluateTask) -> Result<(), TaskError> {
+        let metrics = self.evaluator.metrics();
+        let compute = || self.evaluator.average(task);
+        self.timed(task, compute, |id, means| {
+            self.folder.commit_means(id, task.fold, metrics, &means)
+        })
+    }
+
+    /// Computes and commits a task, and how long it took to compute.
+    fn timed<T>(
+        &self,
+        task: &EvaluateTask,
+        compute: impl FnOnce() -> Result<T, EvaluateError>,
+        commit: impl FnOnce(&TaskId, T) -> Result<Commit, ResultsError>,
+    ) -> Result<(), TaskError> {
         let start = Instant::now();
         let id = task.id();
-        let block = self
-            .evaluator
-            .evaluate(task)
-            .map_err(|source| TaskError::Evaluate {
-                task: id.clone(),
-                source,
-            })?;
+        let computed = compute().map_err(|source| TaskError::Evaluate {
+            task: id.clone(),
+            source,
+        })?;
         let timing = TimingRow {
             task: id.clone(),
             attempt: 1,
@@ -132,8 +162,7 @@ impl Embedded<'_> {
             candidates: u32::try_from(task.candidates.len()).unwrap_or(u32::MAX),
             seconds: start.elapsed().as_secs_f64(),
         };
-        self.folder
-            .commit_rows(&id, &block)
+        commit(&id, computed)
             .and_then(|_| self.folder.write_timings(&id, &[timing]))
             .map_err(|source| TaskError::Store { task: id, source })
     }

@@ -28,6 +28,19 @@ pub enum RunError {
     /// The record could not be written as JSON.
     #[error("the verdict has no JSON form")]
     Json(#[source] serde_json::Error),
+    /// Every candidate is to be judged on every query, and that are more rows than the job may have.
+    #[error(
+        "{candidates} candidates on {queries} queries are more than the {max_rows} rows of `max_rows`, and `all_on_all` \
+         needs the row of each"
+    )]
+    TooManyRows {
+        /// Candidates, the baseline included.
+        candidates: usize,
+        /// Queries.
+        queries: usize,
+        /// Most rows that the sweep allows.
+        max_rows: u64,
+    },
     /// The strategy asked for nothing, not even its baseline.
     #[error("the sweep evaluated nothing")]
     NothingEvaluated,

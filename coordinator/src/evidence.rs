@@ -30,7 +30,7 @@ pub(crate) fn evidence(
     about: &About<'_>,
     baseline: &Side,
     family: Vec<Side>,
-    unjudged: Vec<Unjudged>,
+    unjudged: Option<Vec<Unjudged>>,
 ) -> Result<Evidence, EvidenceError> {
     let queries = about.queries;
     let relevant: usize = queries.iter().map(|query| query.relevant as usize).sum();
@@ -92,14 +92,14 @@ fn notes(about: &About<'_>, weighted: bool) -> Vec<String> {
 fn looks(earlier: EarlierLooks) -> Option<String> {
     (earlier.same_holdout > 0).then(|| {
         format!(
-            "other jobs have looked at this holdout {} times before, {} of them at this very comparison",
+            "earlier looks at this holdout: {}, of these at this very comparison under this policy: {}",
             earlier.same_holdout, earlier.same_hypothesis,
         )
     })
 }
 
 /// Returns the traffic weights of queries; nothing when all are 1.
-pub(crate) fn weights<'a>(queries: impl Iterator<Item = &'a Query>) -> Option<Vec<f64>> {
+fn weights<'a>(queries: impl Iterator<Item = &'a Query>) -> Option<Vec<f64>> {
     let weights: Vec<f64> = queries.map(|query| query.weight).collect();
     let alike = weights.iter().all(|weight| weight.total_cmp(&1.0).is_eq());
     (!alike).then_some(weights)

@@ -6,7 +6,8 @@ use evalfarm_domain::{CandidateId, Metric, Query, QueryId};
 use evalfarm_gate::{FamilyJudgement, Unjudged, Verdict};
 use evalfarm_results::{CondensedRow, JudgeNext, UnjudgedRow};
 
-/// Candidates that are examined beside the leader, the best first. More would be promoted only in a family of equals.
+/// Candidates that are examined beside the leader, the best first. More would be promoted only in a family of equals, and
+/// the gate promotes nobody who was not examined.
 const MOST_EXAMINED: usize = 16;
 
 /// Lines of the list of what to judge next: more than anybody judges in a month.

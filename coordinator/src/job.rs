@@ -8,7 +8,6 @@ use evalfarm_domain::{Digest, Fold, Grade, JobId, JobSettings, Measurement, Quer
 use evalfarm_results::JobQuery;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::weights;
 use crate::sweep::{Judge, SplitSource, SweepFile};
 
 /// Number of the evaluation: what the same sweep over the same data gives. It is part of every job's identity and rises
@@ -139,10 +138,10 @@ impl Job {
         }
     }
 
-    /// Traffic weights of a fold's queries, in fold order; nothing when all are 1.
-    pub(crate) fn weights(&self, fold: Fold) -> Option<Vec<f64>> {
-        let ids = self.ids(fold).iter();
-        weights(ids.filter_map(|id| self.queries.get(id)).map(|one| &one.0))
+    /// Traffic weights of a fold's queries, in fold order.
+    pub(crate) fn weights(&self, fold: Fold) -> Vec<f64> {
+        let queries = self.ids(fold).iter().filter_map(|id| self.queries.get(id));
+        queries.map(|(query, _)| query.weight).collect()
     }
 
     /// The queries of a fold with what judging needs to know of them, in fold order.

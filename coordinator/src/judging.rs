@@ -3,30 +3,33 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use evalfarm_domain::{CandidateId, Digest, Fold};
-use evalfarm_gate::{FamilyJudgement, GatePolicy, Judgement, Side, judge_all};
-use evalfarm_results::{CandidateRow, CondensedRow};
+use evalfarm_domain::{CandidateId, Fold};
+use evalfarm_gate::{FamilyJudgement, Judgement, Side, judge_all};
+use evalfarm_results::{CandidateRow, CondensedRow, JobFolder};
 
 use crate::error::RunError;
 use crate::evidence::{About, evidence};
 use crate::holes::unjudged;
-use crate::job::{EVALUATION, Job, ids_digest};
-use crate::looks::{EarlierLooks, Look, record};
+use crate::job::{EVALUATION, Job};
+use crate::looks::{EarlierLooks, Look, holdout, question, record, remember};
 use crate::measured::Measured;
 use crate::summary::Summaries;
 use crate::sweep::{Judge, ResultClass, Sweep, SweepReport, Visit};
 use crate::verdict::{
-    BothSides, NamedCandidate, Provenance, Selection, VERDICT_SCHEMA, VerdictRecord, other,
+    BothSides, NamedCandidate, Provenance, RowsLeftOut, Selection, VERDICT_SCHEMA, VerdictRecord,
+    other,
 };
 
 /// A finished sweep with its finalists measured on the queries that judge them.
 pub(crate) struct Judged<'a> {
     pub(crate) job: &'a Job,
-    pub(crate) sweep: &'a Sweep,
+    pub(crate) sweep: Sweep,
     pub(crate) report: SweepReport,
     /// The baseline, then the candidates of the family; the baseline alone when nothing beat it.
     pub(crate) finalists: Vec<Measured>,
-    pub(crate) summaries: &'a Summaries,
+    pub(crate) summaries: Summaries,
+    /// Whose rows are not stored.
+    pub(crate) rows_left_out: Option<RowsLeftOut>,
 }
 
 impl Judged<'_> {
@@ -39,11 +42,11 @@ impl Judged<'_> {
         }
     }
 
-    /// Judges the family with what is known of the lists' unjudged hits so far.
+    /// Judges the family with what is known of the lists' unjudged hits, or before anybody looked at them.
     pub(crate) fn judge_family(
         &self,
         earlier: Option<EarlierLooks>,
-        condensed: &[CondensedRow],
+        condensed: Option<&[CondensedRow]>,
     ) -> Result<FamilyJudgement, RunError> {
         let job = self.job;
         let fold = job.judged_fold();
@@ -52,7 +55,8 @@ impl Judged<'_> {
         let family: Vec<Side> = self.family().iter().map(|one| one.side.clone()).collect();
         let ids: Vec<CandidateId> = family.iter().map(|side| side.id.clone()).collect();
         let queries = job.queries(fold);
-        let unjudged = unjudged(condensed, &baseline.id, &ids, metrics, job.ids(fold));
+        let unjudged = condensed
+            .map(|condensed| unjudged(condensed, &baseline.id, &ids, metrics, job.ids(fold)));
         let about = About {
             queries: &queries,
             metrics,
@@ -114,6 +118,7 @@ pub(crate) fn record_of(
         judge: job.sweep.judge,
         provenance: provenance(job),
         reasons: leading.reasons,
+        rows_left_out: judged.rows_left_out,
         family: leading.family,
         limits: leading.limits,
         metrics: leading.metrics,
@@ -123,36 +128,27 @@ pub(crate) fn record_of(
     })
 }
 
-/// Records the look at the holdout; a job without one, or without a winner, does not look.
-pub(crate) fn looks(judged: &Judged<'_>, ledger: &Path) -> Result<Option<EarlierLooks>, RunError> {
+/// Records the look at the holdout, and in the job's folder where looks are counted; a job without a holdout, or without a
+/// winner, does not look.
+pub(crate) fn looks(
+    judged: &Judged<'_>,
+    folder: &JobFolder,
+    ledger: &Path,
+) -> Result<Option<EarlierLooks>, RunError> {
     let job = judged.job;
     let winner = &judged.family()[0].side.id;
     if job.sweep.judge != Judge::WinnerOnHoldout || *winner == judged.finalists[0].side.id {
         return Ok(None);
     }
-    let policy = question(&job.sweep.policy)?;
-    let holdout = ids_digest(job.ids(Fold::Holdout));
     let look = Look {
-        holdout: Digest::of_parts([
-            job.settings.dataset.as_bytes().as_slice(),
-            holdout.as_bytes(),
-        ]),
+        holdout: holdout(job.settings.dataset, job.ids(Fold::Holdout)),
         baseline: judged.finalists[0].side.id.clone(),
         candidate: winner.clone(),
-        policy: Digest::of(&policy),
+        policy: question(&job.sweep.policy).map_err(RunError::Json)?,
         job: job.settings.job.clone(),
     };
+    remember(folder.path(), ledger).map_err(RunError::Looks)?;
     record(ledger, &look).map(Some).map_err(RunError::Looks)
-}
-
-/// What of a policy makes a question another one: all but what its resamples are drawn with. Asking again with another
-/// seed is asking the same thing twice.
-fn question(policy: &GatePolicy) -> Result<Vec<u8>, RunError> {
-    let mut form = serde_json::to_value(policy).map_err(RunError::Json)?;
-    if let Some(keys) = form.as_object_mut() {
-        keys.retain(|key, _| !["seed", "resamples", "max_resamples"].contains(&key.as_str()));
-    }
-    serde_json::to_vec(&form).map_err(RunError::Json)
 }
 
 fn provenance(job: &Job) -> Provenance {
@@ -218,6 +214,11 @@ impl Judged<'_> {
     /// Returns one row for each candidate, in evaluation order.
     pub(crate) fn candidate_rows(&self) -> Vec<CandidateRow> {
         let mut first_of_class: BTreeMap<ResultClass, CandidateId> = BTreeMap::new();
+        let mut aliases: BTreeMap<&CandidateId, Vec<String>> = BTreeMap::new();
+        for alias in self.sweep.aliases() {
+            let labels = aliases.entry(&alias.candidate).or_default();
+            labels.push(alias.label.clone());
+        }
         let mut rows = Vec::new();
         for (index, visit) in (0_u32..).zip(self.sweep.visits()) {
             let summary = self.summaries.get(&visit.id);
@@ -227,14 +228,12 @@ impl Judged<'_> {
                     .or_insert_with(|| visit.id.clone());
                 (*first != visit.id).then(|| first.clone())
             });
-            let aliases = self.sweep.aliases().iter();
-            let aliases = aliases.filter(|alias| alias.candidate == visit.id);
             rows.push(CandidateRow {
                 candidate: visit.id.clone(),
                 index,
                 stage: visit.stage.to_string(),
                 labels: std::iter::once(visit.configuration.label.clone())
-                    .chain(aliases.map(|alias| alias.label.clone()))
+                    .chain(aliases.remove(&visit.id).unwrap_or_default())
                     .collect(),
                 config: visit.configuration.candidate.canonical_json(),
                 same_results_as,

@@ -3,6 +3,7 @@
 //! The coordinator hands out tasks and reads committed rows. It never runs a query and never scores a ranking: what it
 //! knows of either, workers have measured.
 
+mod driver;
 mod error;
 mod evidence;
 mod holes;
@@ -21,11 +22,11 @@ mod verdict;
 pub use error::RunError;
 pub use job::{EVALUATION, Job, JobError, JobRecord};
 pub use looks::{EarlierLooks, LooksError};
-pub use plan::{CANDIDATES_PER_TASK, QUERIES_PER_TASK};
+pub use plan::{CANDIDATES_PER_TASK, MAX_ROWS, QUERIES_PER_TASK};
 pub use rejudge::{RejudgeError, Rejudged, rejudge, stored_evidence};
 pub use run::{Surroundings, run};
 pub use seams::{Progress, Workers, WorkersError};
 pub use verdict::{
-    BothSides, ChangedQueries, NamedCandidate, OtherVerdict, Provenance, Selection, VERDICT_SCHEMA,
-    VerdictRecord,
+    BothSides, ChangedQueries, NamedCandidate, OtherVerdict, Provenance, RowsLeftOut, Selection,
+    VERDICT_SCHEMA, VerdictRecord,
 };

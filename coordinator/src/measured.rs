@@ -1,10 +1,9 @@
 //! What stored rows say of one candidate on one fold, as columns in fold order.
 
-use evalfarm_domain::{CandidateId, Digest};
+use evalfarm_domain::CandidateId;
 use evalfarm_gate::Side;
-use evalfarm_results::RowsView;
+use evalfarm_results::{MeansRow, RowsView};
 
-use crate::sweep::ResultClass;
 use crate::verdict::ChangedQueries;
 
 /// One candidate on one fold.
@@ -36,37 +35,10 @@ impl Measured {
         }
     }
 
-    /// Mean of the scored values of one metric, summed in fold order; what an analyst's `mean(scored)` gives.
-    pub(crate) fn mean(&self, metric: usize) -> f64 {
-        let values = &self.side.values[metric];
-        values.iter().sum::<f64>() / values.len() as f64
-    }
-
-    /// The same mean by traffic, when queries carry weights: what the gate compares and a sweep climbs.
-    pub(crate) fn weighted_mean(&self, metric: usize, weights: Option<&[f64]>) -> f64 {
-        let Some(weights) = weights else {
-            return self.mean(metric);
-        };
-        let values = self.side.values[metric].iter().zip(weights);
-        let sum: f64 = values.map(|(value, weight)| value * weight).sum();
-        sum / weights.iter().sum::<f64>()
-    }
-
-    /// The class of the result: equal for two candidates exactly when every scored value and every ranking is.
-    pub(crate) fn class(&self) -> ResultClass {
-        let values = self.side.values.iter().flatten();
-        let bytes: Vec<u8> = values
-            .flat_map(|value| value.to_bits().to_le_bytes())
-            .chain(
-                self.top_digests
-                    .iter()
-                    .flat_map(|digest| digest.to_le_bytes()),
-            )
-            .collect();
-        let digest = Digest::of(&bytes);
-        let mut head = [0; 8];
-        head.copy_from_slice(&digest.as_bytes()[..8]);
-        ResultClass(u64::from_le_bytes(head))
+    /// What the rows come to; one weight for each query.
+    pub(crate) fn means(&self, weights: &[f64]) -> MeansRow {
+        let scored: Vec<&[f64]> = self.side.values.iter().map(Vec::as_slice).collect();
+        MeansRow::new(self.side.id.clone(), &scored, &self.top_digests, weights)
     }
 
     /// Counts the queries whose ranking, or any of whose values, differ from another candidate's.

@@ -13,6 +13,74 @@ pub const QUERIES_PER_TASK: u32 = 256;
 /// a few megabytes.
 pub const CANDIDATES_PER_TASK: usize = 256;
 
+/// Most rows (candidates × queries) that a sweep stores unless its file says otherwise.
+///
+/// Rows take about 10 bytes each on disk, and 120 in memory while they are judged as one family: 100 MB and 1.2 GB.
+pub const MAX_ROWS: u64 = 10_000_000;
+
+/// Decides of which candidates the rows are stored: those of the first rounds, as long as a round fits as a whole.
+#[derive(Debug)]
+pub(crate) struct RowBudget {
+    queries: u64,
+    max_rows: u64,
+    /// Candidates whose rows are stored, the first in evaluation order.
+    stored: usize,
+    exceeded: bool,
+}
+
+impl RowBudget {
+    pub(crate) fn new(queries: usize, max_rows: u64) -> Self {
+        Self {
+            queries: queries as u64,
+            max_rows,
+            stored: 0,
+            exceeded: false,
+        }
+    }
+
+    /// Whether the rows of the next round of candidates are stored. After one round without rows there is none with.
+    pub(crate) fn admit(&mut self, candidates: usize) -> bool {
+        let rows = (self.stored as u64)
+            .saturating_add(candidates as u64)
+            .saturating_mul(self.queries);
+        self.exceeded |= rows > self.max_rows;
+        if !self.exceeded {
+            self.stored += candidates;
+        }
+        !self.exceeded
+    }
+
+    /// Whether the rows of the candidate at this position in evaluation order are stored.
+    pub(crate) fn is_stored(&self, position: usize) -> bool {
+        position < self.stored
+    }
+
+    /// Of how many of so many candidates the rows are not stored.
+    pub(crate) fn unstored(&self, candidates: usize) -> usize {
+        candidates.saturating_sub(self.stored)
+    }
+}
+
+/// Returns the tasks that average `candidates` over a fold: each task has all queries, so that its means are final and
+/// summed up in the order of the queries.
+pub(crate) fn plan_means(
+    job: &JobId,
+    fold: Fold,
+    queries: u32,
+    candidates: &[Candidate],
+) -> Vec<EvaluateTask> {
+    let batches = candidates.chunks(CANDIDATES_PER_TASK);
+    batches
+        .map(|batch| EvaluateTask {
+            job: job.clone(),
+            fold,
+            first_query: 0,
+            query_count: queries,
+            candidates: batch.to_vec(),
+        })
+        .collect()
+}
+
 /// Returns the tasks that evaluate `candidates` on the first `queries` queries of a fold: query ranges in order within
 /// candidate batches in order.
 pub(crate) fn plan(
@@ -80,6 +148,33 @@ mod tests {
         assert_eq!(pairs.len(), 600 * 300);
         let ids: BTreeSet<_> = tasks.iter().map(EvaluateTask::id).collect();
         assert_eq!(ids.len(), tasks.len());
+    }
+
+    #[test]
+    fn means_are_taken_over_all_queries_at_once() {
+        let job = JobId::try_from("j1").unwrap();
+        let tasks = plan_means(&job, Fold::Train, 600, &candidates(300));
+        let sizes: Vec<_> = tasks
+            .iter()
+            .map(|task| (task.first_query, task.query_count, task.candidates.len()))
+            .collect();
+        assert_eq!(sizes, [(0, 600, 256), (0, 600, 44)]);
+    }
+
+    #[test]
+    fn rows_are_stored_round_by_round_while_they_fit() {
+        let mut rows = RowBudget::new(10, 60);
+        assert!(rows.admit(1));
+        assert!(rows.admit(5), "60 rows are not more than 60");
+        assert!(!rows.admit(1));
+        assert_eq!((rows.is_stored(5), rows.is_stored(6)), (true, false));
+        assert_eq!(rows.unstored(7), 1);
+
+        let mut rows = RowBudget::new(10, 60);
+        assert!(rows.admit(1));
+        assert!(!rows.admit(6), "a round is stored whole or not at all");
+        assert!(!rows.admit(1), "a later round that would fit is not");
+        assert_eq!(rows.unstored(8), 7);
     }
 
     #[test]

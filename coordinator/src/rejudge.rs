@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::evidence::{About, evidence};
 use crate::holes::unjudged;
 use crate::job::{JobRecord, ids_digest};
-use crate::looks::EarlierLooks;
+use crate::looks::{EarlierLooks, Look, LooksError, holdout, question, record, remembered};
 use crate::measured::Measured;
 use crate::verdict::{ChangedQueries, VERDICT_SCHEMA, other};
 
@@ -65,6 +65,9 @@ pub enum RejudgeError {
     /// The rows cannot be judged under this policy.
     #[error("the rows cannot be judged")]
     Evidence(#[source] EvidenceError),
+    /// The ledger of looks cannot be used.
+    #[error("the look at the holdout cannot be counted")]
+    Looks(#[source] LooksError),
     /// The family has no leader.
     #[error("the job judged no candidate")]
     Nothing,
@@ -110,10 +113,17 @@ struct Origin {
     metrics: Vec<Metric>,
     gains: Gains,
     synthetic: bool,
+    fingerprint: Digest,
+}
+
+/// How often the holdout was looked at before, and what else the limits say of that.
+struct Looked {
+    earlier: Option<EarlierLooks>,
+    notes: Vec<String>,
 }
 
 /// Judges the rows of a job's folder. Without a policy its own is used; of a policy that leaves primary, guards or seed
-/// open, those of the job are.
+/// open, those of the job are. Another policy is another look at the holdout, and is counted where the job's own was.
 pub fn rejudge(
     folder: &JobFolder,
     policy: Option<RawGatePolicy>,
@@ -140,7 +150,12 @@ pub fn stored_evidence(
     let mut ids = vec![job.stored.baseline.id.clone(), job.stored.best.id.clone()];
     ids.dedup();
     let measured = job.measured(&ids)?;
-    let (evidence, _) = job.evidence(&policy, &measured)?;
+    // Checks of the judge are no look: no verdict comes out.
+    let looked = Looked {
+        earlier: job.stored.earlier_looks,
+        notes: Vec::new(),
+    };
+    let (evidence, _) = job.evidence(looked, &measured)?;
     Ok((policy, evidence))
 }
 
@@ -274,7 +289,7 @@ impl<'a> StoredJob<'a> {
     /// baseline nothing beat compares it with itself.
     fn evidence<'m>(
         &self,
-        policy: &GatePolicy,
+        looked: Looked,
         measured: &'m [Measured],
     ) -> Result<(Evidence, &'m [Measured]), RejudgeError> {
         let metrics = &self.stored.provenance.metrics;
@@ -297,37 +312,78 @@ impl<'a> StoredJob<'a> {
             metrics,
             gains: self.stored.provenance.gains.to_string(),
             synthetic: self.stored.provenance.synthetic,
-            earlier: self.stored.earlier_looks,
-            notes: self.notes(policy),
+            earlier: looked.earlier,
+            notes: looked.notes,
         };
         let sides = family.iter().map(|one| one.side.clone()).collect();
         let evidence =
-            evidence(&about, &baseline.side, sides, holes).map_err(RejudgeError::Evidence)?;
+            evidence(&about, &baseline.side, sides, Some(holes)).map_err(RejudgeError::Evidence)?;
         Ok((evidence, family))
     }
 
     fn judge(
         &self,
         policy: &GatePolicy,
-        record: Map<String, Value>,
+        mut record: Map<String, Value>,
     ) -> Result<Rejudged, RejudgeError> {
         let measured = self.measured(&self.ids())?;
-        let (evidence, family) = self.evidence(policy, &measured)?;
+        let looked = self.look(policy)?;
+        let earlier = looked.earlier;
+        let (evidence, family) = self.evidence(looked, &measured)?;
         let judged = judge_all(policy, &evidence).map_err(RejudgeError::Evidence)?;
+        if let Some(earlier) = earlier {
+            let value = serde_json::json!(earlier);
+            record.insert("earlier_looks".to_owned(), value);
+        }
         let leader = family.iter().find(|one| one.side.id == judged.leader);
         let changed = leader.unwrap_or(&measured[0]).changes(&measured[0]);
         self.rejudged(judged, changed, record)
     }
 
-    /// A policy that was written after its verdict was seen is no test, and the verdict says so.
-    fn notes(&self, policy: &GatePolicy) -> Vec<String> {
+    /// A policy that was written after its verdict was seen is no test: the verdict says so, and the look is counted.
+    fn look(&self, policy: &GatePolicy) -> Result<Looked, RejudgeError> {
+        let mut looked = Looked {
+            earlier: self.stored.earlier_looks,
+            notes: Vec::new(),
+        };
         if means_the_same(policy, &self.stored.policy) {
-            return Vec::new();
+            return Ok(looked);
         }
-        vec![format!(
+        looked.notes.push(format!(
             "stored rows were judged again under another policy than the job's own, whose verdict was {}",
             self.stored.verdict
-        )]
+        ));
+        if looked.earlier.is_none() {
+            return Ok(looked);
+        }
+        let Some(ledger) = remembered(self.folder.path()) else {
+            let text = "this look at the holdout is not counted: the ledger of the job's looks is not on this machine";
+            looked.notes.push(text.to_owned());
+            return Ok(looked);
+        };
+        let queries: Vec<QueryId> = self
+            .queries
+            .iter()
+            .map(|one| one.query.id.clone())
+            .collect();
+        let look = Look {
+            holdout: holdout(self.stored.provenance.fingerprint, &queries),
+            baseline: self.stored.baseline.id.clone(),
+            candidate: self.stored.best.id.clone(),
+            policy: question(policy).map_err(|source| self.form("verdict.json", source))?,
+            job: self.folder.job().clone(),
+        };
+        let earlier = record(&ledger, &look).map_err(RejudgeError::Looks)?;
+        looked.earlier = Some(earlier);
+        Ok(looked)
+    }
+
+    fn form(&self, file: &'static str, source: serde_json::Error) -> RejudgeError {
+        RejudgeError::Form {
+            file,
+            path: self.folder.path().to_owned(),
+            source,
+        }
     }
 
     fn rejudged(
@@ -350,11 +406,7 @@ impl<'a> StoredJob<'a> {
                 record.insert("others".to_owned(), serde_json::to_value(&others)?);
                 Ok(())
             })
-            .map_err(|source| RejudgeError::Form {
-                file: "verdict.json",
-                path: self.folder.path().to_owned(),
-                source,
-            })?;
+            .map_err(|source| self.form("verdict.json", source))?;
         Ok(Rejudged {
             candidate: self.label(&leading.candidate),
             baseline: self.label(&leading.baseline),

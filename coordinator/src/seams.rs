@@ -26,6 +26,13 @@ pub trait Workers {
         finished: &(dyn Fn(&EvaluateTask) + Sync),
     ) -> Result<(), WorkersError>;
 
+    /// Evaluates the tasks and commits the means of each instead of its rows, then calls `finished`.
+    fn average(
+        &self,
+        tasks: &[EvaluateTask],
+        finished: &(dyn Fn(&EvaluateTask) + Sync),
+    ) -> Result<(), WorkersError>;
+
     /// Examines the tasks and commits hits and ranks of relevant documents of each, then calls `finished`.
     fn examine(
         &self,

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use evalfarm_domain::{CandidateId, Fold};
-use evalfarm_results::FoldMeans;
+use evalfarm_results::{FoldMeans, MeansRow};
 
-use crate::measured::Measured;
 use crate::sweep::ResultClass;
 
 /// What is remembered of each candidate.
@@ -23,12 +22,11 @@ pub(crate) struct Summary {
 
 impl Summaries {
     /// Remembers a candidate's means on a fold.
-    pub(crate) fn add(&mut self, fold: Fold, measured: &Measured) {
-        let summary = self.0.entry(measured.side.id.clone()).or_default();
-        let metrics = measured.side.values.len();
-        summary.means.resize(metrics, FoldMeans::default());
-        for (metric, means) in summary.means.iter_mut().enumerate() {
-            let mean = Some(measured.mean(metric));
+    pub(crate) fn add(&mut self, fold: Fold, row: MeansRow) {
+        let summary = self.0.entry(row.candidate).or_default();
+        summary.means.resize(row.means.len(), FoldMeans::default());
+        for (means, mean) in summary.means.iter_mut().zip(row.means) {
+            let mean = Some(mean);
             match fold {
                 Fold::Train => means.train = mean,
                 Fold::Holdout => means.holdout = mean,
@@ -36,7 +34,7 @@ impl Summaries {
             }
         }
         if fold != Fold::Holdout {
-            summary.class = Some(measured.class());
+            summary.class = Some(ResultClass(row.class));
         }
     }
 

@@ -38,6 +38,9 @@ pub struct VerdictRecord {
     pub candidates: usize,
     /// Different results among them.
     pub distinct_results: usize,
+    /// Candidates of which only means are stored; absent when the rows of all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_left_out: Option<RowsLeftOut>,
     /// The family that was corrected.
     pub family: Family,
     /// What limits the verdict.
@@ -61,7 +64,7 @@ pub struct VerdictRecord {
     pub report: SweepReport,
     /// The verdicts of the other candidates of the family, when there are several.
     pub others: Vec<OtherVerdict>,
-    /// Looks of other jobs at this holdout; absent when there is no holdout.
+    /// Earlier looks at this holdout; absent when there is no holdout.
     pub earlier_looks: Option<EarlierLooks>,
     /// What was judged by.
     pub policy: GatePolicy,
@@ -102,6 +105,15 @@ pub struct BothSides<T> {
     pub baseline: T,
     /// Of the candidate.
     pub candidate: T,
+}
+
+/// How much of a very large sweep is stored as means only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RowsLeftOut {
+    /// Candidates without rows; never the baseline or the best.
+    pub candidates: usize,
+    /// `max_rows` of the sweep.
+    pub max_rows: u64,
 }
 
 /// How many queries changed: the ranking, a metric, or nothing at all.

@@ -47,6 +47,23 @@ impl Workers for Counted<'_> {
         Ok(())
     }
 
+    fn average(
+        &self,
+        tasks: &[EvaluateTask],
+        finished: &(dyn Fn(&EvaluateTask) + Sync),
+    ) -> Result<(), WorkersError> {
+        for task in tasks {
+            let means = self.evaluator.average(task).expect("the task is sound");
+            let metrics = self.evaluator.metrics();
+            let committed = self
+                .folder
+                .commit_means(&task.id(), task.fold, metrics, &means);
+            committed.expect("the folder can be written to");
+            finished(task);
+        }
+        Ok(())
+    }
+
     fn examine(
         &self,
         tasks: &[ExamineTask],

@@ -72,3 +72,42 @@ fn another_job_with_the_same_winner_says_that_the_holdout_was_looked_at() {
     );
     assert_eq!(ledger(&bench).lines().count(), 2);
 }
+
+#[test]
+fn another_policy_is_another_look_and_the_same_one_again_is_none() {
+    let bench = bench();
+    bench.run(["run", "first.toml", "--out", "a"]);
+    let folder = results(&bench, "a");
+    bench.write("strict.toml", "min_effect = 0.5");
+    let gate = |options: &[&str]| {
+        let line = ["gate", "a", "--format", "json"];
+        let args: Vec<&str> = line.iter().chain(options).copied().collect();
+        bench.run(args).json()
+    };
+    assert_eq!(gate(&[])["earlier_looks"]["same_holdout"], 0);
+    assert_eq!(
+        ledger(&bench).lines().count(),
+        1,
+        "its own policy is its own look"
+    );
+    for _ in 0..2 {
+        let judged = gate(&["--policy", "strict.toml"]);
+        assert_eq!(judged["earlier_looks"]["same_holdout"], 1);
+        assert_eq!(judged["earlier_looks"]["same_hypothesis"], 0);
+        let limits = judged["limits"].to_string();
+        assert!(
+            limits.contains("earlier looks at this holdout: 1,"),
+            "{limits}"
+        );
+    }
+    assert_eq!(ledger(&bench).lines().count(), 2);
+    assert_eq!(differences(&folder, &results(&bench, "a")), [""; 0]);
+    // Whoever looks next is told of both.
+    let second = bench.run(["run", "second.toml", "--out", "b", "--format", "json"]);
+    assert_eq!(second.json()["earlier_looks"]["same_holdout"], 2);
+    // On another machine the ledger is not there: the look cannot be counted, and that is said.
+    std::fs::remove_file(bench.at("shop.looks.jsonl")).expect("the ledger is there");
+    let judged = gate(&["--policy", "strict.toml"]);
+    let limits = judged["limits"].to_string();
+    assert!(limits.contains("is not counted"), "{limits}");
+}

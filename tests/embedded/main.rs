@@ -5,6 +5,7 @@ mod damage;
 mod failing_workers;
 mod identity;
 mod interruption;
+mod large;
 mod looks;
 mod real_catalogue;
 mod refusals;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use evalfarm_tests::{Bench, Data, Sweep, Tree, tree};
 
-/// What may differ between two runs of one job: how long it took, what was being written, and what was damaged.
+/// What may differ between two runs of one job: how long it took, what was being written, what was damaged, and where it ran.
 /// Everything else in a job's folder has to be the same to the byte.
-const NOT_RESULTS: [&str; 3] = ["timings/", "staging/", "set-aside/"];
+const NOT_RESULTS: [&str; 4] = ["timings/", "staging/", "set-aside/", "looks.path"];
 
 /// A sweep of several rounds whose train queries need three tasks each round: there is a middle to be interrupted in.
 pub(crate) const LONG: (u32, u32) = (600, 300);

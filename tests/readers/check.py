@@ -3,6 +3,7 @@
     check.py finished JOB DATASET   a job with a verdict: every table, and every number that another table repeats
     check.py failed JOB             the rows that main.rs makes by hand: failures, awkward ids, extreme numbers
     check.py empty JOB              a job without any row
+    check.py large JOB              a job with a verdict that stored the means of most candidates instead of their rows
     check.py rows JOB               nothing but rows, as a job that was killed leaves them
 """
 
@@ -269,6 +270,27 @@ def empty(job):
     check(not rows.rows and scored(rows), "no row, and the columns of any other job")
 
 
+def large(job):
+    """A job above `max_rows`: means of all candidates, rows of baseline and best."""
+    verdict = json.loads((job / "verdict.json").read_text())
+    rows, means = (Table(job / name) for name in ("rows", "means"))
+    means.texts("job", "candidate", "split")
+    candidates = Table(job / "candidates.parquet")
+    check(len(means.rows) == len(candidates.rows), "every candidate has its means")
+    check(verdict["rows_left_out"]["candidates"] == len(candidates.rows) - 2, "the verdict says how many")
+    of_rows = rows.means(["split", "candidate"], scored(rows))
+    own = {row["candidate"]: row for row in means.rows}
+    for row in candidates.rows:
+        for name in scored(rows):
+            slug = name.removeprefix("scored_")
+            close(own[row["candidate"]][f"mean_{slug}"], row[f"train_{slug}"], f"mean of `{slug}`")
+    for side in ("baseline", "best"):
+        id = verdict[side]["id"]
+        found = [own[id][f"mean_{name.removeprefix('scored_')}"] for name in scored(rows)]
+        for mean, from_rows in zip(found, of_rows["train", id]):
+            close(mean, from_rows, f"means of {side} and those of its rows")
+
+
 def only_rows(job):
     rows = Table(job / "rows")
     check(rows.rows, "there are rows")
@@ -277,5 +299,5 @@ def only_rows(job):
 
 if __name__ == "__main__":
     command, *folders = sys.argv[1:]
-    checks = {"finished": finished, "failed": failed, "empty": empty, "rows": only_rows}
+    checks = {"finished": finished, "failed": failed, "empty": empty, "large": large, "rows": only_rows}
     checks[command](*map(Path, folders))

@@ -49,6 +49,18 @@ fn a_staged_sweep_over_weighted_queries_is_read_alike_by_all() {
 }
 
 #[test]
+fn means_of_a_very_large_sweep_are_read_alike_by_all() {
+    let bench = Bench::new();
+    bench.generate("shop", 1000, 150);
+    let shop = Data::Stored("shop".to_owned());
+    let sweep = Sweep::new(shop, 100, 50, "strategy = \"axis_scan\"");
+    bench.write("sweep.toml", format!("max_rows = 0\n{}", sweep.toml()));
+    let outcome = bench.run(["run", "sweep.toml", "--out", "job"]);
+    outcome.expect_verdict();
+    check("large", &bench.at("job"), None);
+}
+
+#[test]
 fn p9_p20_q6_ids_that_look_like_numbers_are_read_as_they_are_spelt() {
     // Ten digits with zeros in front, and more digits than an f64 has.
     let products: Vec<String> = (0..40)

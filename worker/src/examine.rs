@@ -55,8 +55,7 @@ impl Evaluator<'_> {
             let lists = one.lists(&mut searcher).map_err(search)?;
             let hits = one.hits(&lists, &mut searcher).map_err(search)?;
             examination.hits.extend(hits);
-            let relevant = one.relevant(&mut searcher).map_err(search)?;
-            examination.relevant.extend(relevant);
+            examination.relevant.extend(one.relevant(&lists));
             one.unjudged(&lists, &mut examination)
                 .map_err(|source| EvaluateError::Metrics {
                     query: query.id.clone(),
@@ -118,31 +117,34 @@ impl ExaminedQuery<'_> {
         Ok(rows)
     }
 
-    fn relevant(&self, searcher: &mut Searcher<'_>) -> Result<Vec<RelevantRank>, SearchError> {
+    fn relevant(&self, lists: &[Vec<ScoredDocument>]) -> Vec<RelevantRank> {
         let level = self.evaluator.settings.measurement.relevant_from;
-        let relevant: Vec<(u32, Grade)> = self
-            .judged
-            .grades()
-            .iter()
+        let grades = self.judged.grades().iter();
+        let relevant: Vec<(u32, Grade)> = grades
             .copied()
             .filter(|&(_, grade)| grade >= level)
             .collect();
-        let rows: Vec<u32> = relevant.iter().map(|&(row, _)| row).collect();
         let depth = self.task.rank_depth.get() as usize;
-        let ranks = searcher.ranks_of(&self.query.text, self.prepared, &rows, depth)?;
-        let mut found = Vec::new();
-        for (id, ranks) in self.ids.iter().zip(ranks) {
+        let mut found = Vec::with_capacity(lists.len() * relevant.len());
+        for (id, list) in self.ids.iter().zip(lists) {
+            let mut ranks: Vec<Option<u32>> = vec![None; relevant.len()];
+            for (rank, hit) in (1..).zip(list.iter().take(depth)) {
+                // The rows of judged documents ascend.
+                if let Ok(at) = relevant.binary_search_by_key(&hit.row, |&(row, _)| row) {
+                    ranks[at] = Some(rank);
+                }
+            }
             for (&(row, grade), rank) in relevant.iter().zip(ranks) {
                 found.push(RelevantRank {
                     candidate: id.clone(),
                     query: self.query.id.clone(),
                     document: self.document(row).clone(),
                     grade,
-                    rank: rank.map(std::num::NonZeroU32::get),
+                    rank,
                 });
             }
         }
-        Ok(found)
+        found
     }
 
     /// Adds what the lists give without their unjudged hits, and what judging these could change against the first list.
@@ -159,13 +161,14 @@ impl ExaminedQuery<'_> {
                 .judgments
                 .query(self.query.id.as_str()),
         };
-        let documents = |list: &Vec<ScoredDocument>| -> Vec<DocId> {
-            list.iter()
-                .map(|hit| self.document(hit.row).clone())
-                .collect()
+        let depth = query.measurement.depth.get() as usize;
+        let top = |list: &Vec<ScoredDocument>| -> Vec<DocId> {
+            let hits = list.iter().take(depth);
+            hits.map(|hit| self.document(hit.row).clone()).collect()
         };
-        let lists: Vec<Vec<DocId>> = lists.iter().map(documents).collect();
-        let mut candidates = self.ids.iter().zip(&lists);
+        let condensed =
+            |list: &Vec<ScoredDocument>| self.judged.condensed(list.iter().map(|hit| hit.row));
+        let mut candidates = self.ids.iter().zip(lists);
         let Some((first, baseline)) = candidates.next() else {
             return Ok(());
         };
@@ -173,23 +176,30 @@ impl ExaminedQuery<'_> {
         out.condensed.push(CondensedRow {
             candidate: first.clone(),
             query: self.query.id.clone(),
-            values: query.condensed(baseline)?,
+            values: condensed(baseline),
             lowest: vec![None; metrics],
             highest: vec![None; metrics],
         });
+        let baseline = top(baseline);
         for (id, list) in candidates {
-            let pair = query.pair(baseline, list)?;
-            self.add_pair(id, pair, out);
+            let pair = query.pair(&baseline, &top(list))?;
+            self.add_pair(id, condensed(list), pair, out);
         }
         Ok(())
     }
 
-    fn add_pair(&self, id: &CandidateId, pair: UnjudgedPair, out: &mut Examination) {
+    fn add_pair(
+        &self,
+        id: &CandidateId,
+        values: Vec<f64>,
+        pair: UnjudgedPair,
+        out: &mut Examination,
+    ) {
         let bounds = pair.bounds.iter();
         out.condensed.push(CondensedRow {
             candidate: id.clone(),
             query: self.query.id.clone(),
-            values: pair.condensed_candidate,
+            values,
             lowest: bounds
                 .clone()
                 .map(|bounds| Some((*bounds)?.lowest))

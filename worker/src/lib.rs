@@ -1,5 +1,6 @@
 //! Takes a task, evaluates its candidates on its queries, and returns rows. It measures and never judges.
 
+mod average;
 mod digests;
 mod evaluator;
 mod examine;

@@ -6,7 +6,7 @@ use evalfarm_dataset::Dataset;
 use evalfarm_domain::{
     CandidateId, Document, Grade, JobSettings, Query, QueryJudgments, RerankStatus, RewriteStatus,
 };
-use evalfarm_metrics::QueryMetrics;
+use evalfarm_metrics::{QueryMetrics, condensed_values};
 use evalfarm_results::QueryRow;
 use evalfarm_retrieval::Rankings;
 
@@ -66,6 +66,12 @@ impl<'a> JudgedQuery<'a> {
     pub(crate) fn grade(&self, row: u32) -> Option<Grade> {
         let position = self.grades.binary_search_by_key(&row, |&(row, _)| row);
         Some(self.grades[position.ok()?].1)
+    }
+
+    /// Returns the values of a list of rows without its unjudged hits.
+    pub(crate) fn condensed(&self, rows: impl Iterator<Item = u32>) -> Vec<f64> {
+        let grades: Vec<Option<Grade>> = rows.map(|row| self.grade(row)).collect();
+        condensed_values(&self.metrics, &grades)
     }
 
     /// Measures each distinct ranking once.
@@ -208,6 +214,17 @@ impl MeasuredQuery<'_> {
     pub fn values(&self, position: usize) -> &[Option<f64>] {
         let outcome = &self.outcomes[self.codes[position] as usize];
         &self.values[outcome.valued as usize * self.metrics..][..self.metrics]
+    }
+
+    /// Returns the values that are judged, in the same order.
+    pub(crate) fn scored(&self, position: usize) -> impl Iterator<Item = f64> {
+        let values = self.values(position).iter();
+        values.map(|value| value.unwrap_or(0.0))
+    }
+
+    /// Returns the digest of the ranking of the candidate at `position`.
+    pub(crate) fn digest(&self, position: usize) -> u64 {
+        self.outcomes[self.codes[position] as usize].digest
     }
 
     /// Returns the row of the candidate at `position`.

@@ -22,7 +22,8 @@ Examples:
   evalfarm gate job --policy strict.toml --format json | jq .reasons
 
 Nothing is retrieved, and no candidate is chosen anew. Without --policy the job's own policy is used, and the verdict is
-the job's own. The folder is not changed. docs/policy.md describes policies.";
+the job's own. Another policy is another look, counted beside the dataset and said. The folder is not changed.
+docs/policy.md describes policies.";
 
 /// Arguments of `evalfarm gate`.
 #[derive(Debug, Args)]
@@ -102,6 +103,9 @@ pub(crate) fn failure(error: RejudgeError) -> Failure {
         RejudgeError::Evidence(EvidenceError::NotMeasured { .. }) => Some(
             "a stored job can be judged only on what it measured; add the metric to `[metrics]` of the sweep and run it again",
         ),
+        RejudgeError::Looks(_) => {
+            Some("correct the line or move the file away; it counts the looks at the holdout")
+        }
         RejudgeError::Form { .. } | RejudgeError::Queries { .. } => Some(
             "the folder was changed, or another version of evalfarm made it: run the sweep again",
         ),
@@ -109,6 +113,7 @@ pub(crate) fn failure(error: RejudgeError) -> Failure {
     };
     let failure = match error {
         RejudgeError::Results(error) => Failure::infrastructure(error),
+        error @ RejudgeError::Looks(_) => Failure::infrastructure(error),
         error => Failure::input(error),
     };
     match hint {

@@ -19,7 +19,7 @@ use crate::output::Printer;
 pub(crate) struct OutcomeArgs {
     /// CSV with columns `unit`, `arm`, `outcome` and optionally `hypothesis` and `cluster`; BASELINE and CANDIDATE are then two of its
     /// arms. An empty outcome is a failure and counts as the worst
-    #[arg(long, value_name = "CSV", conflicts_with = "qrels")]
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["qrels", "primary", "guards", "metrics", "lower_is_better", "baseline_id", "candidate_id", "split"])]
     outcomes: Option<PathBuf>,
     /// What an outcome is: `success` (0 or 1), `positive` (a duration, a cost), or its bounds, e.g. `1..5`
     #[arg(long, value_parser = scale, default_value = "success", requires = "outcomes")]
@@ -72,12 +72,12 @@ impl OutcomeArgs {
         printer: &Printer,
     ) -> Result<Option<u8>, Failure> {
         let hypotheses = match (&self.outcomes, counts(baseline), counts(candidate)) {
-            (Some(file), _, _) => self.read(file, [baseline, candidate])?,
+            (Some(file), _, _) => self.read(file, [baseline, candidate], printer)?,
             (None, Some(before), Some(after)) => vec![ArmsHypothesis {
                 name: "success".to_owned(),
                 arms: Arms::Shares {
-                    baseline: before.map_err(Failure::input)?,
-                    candidate: after.map_err(Failure::input)?,
+                    baseline: before?,
+                    candidate: after?,
                     better: self.better(),
                 },
             }],
@@ -97,16 +97,34 @@ impl OutcomeArgs {
     }
 
     /// Reads rows and gathers them by hypothesis.
-    fn read(&self, file: &Path, arms: [&Path; 2]) -> Result<Vec<ArmsHypothesis>, Failure> {
+    fn read(
+        &self,
+        file: &Path,
+        arms: [&Path; 2],
+        printer: &Printer,
+    ) -> Result<Vec<ArmsHypothesis>, Failure> {
         let shown = file.display();
         let arms = arms.map(|arm| arm.display().to_string());
         if arms[0] == arms[1] {
             return Err(Failure::input(format!("both sides are arm `{}`", arms[0])));
         }
-        let (gathered, clustering) = gathered(file, &arms)?;
+        let gathered = gathered(file, &arms)?;
+        for (arm, rows) in &gathered.others {
+            printer.warning(&format!(
+                "`{shown}`: {rows} rows of arm `{arm}` are not compared"
+            ));
+        }
+        let clustering = gathered.clustering;
         gathered
+            .hypotheses
             .into_iter()
             .map(|(name, rows)| {
+                if let (Scale::Success, Some((line, value))) = (self.scale, rows.not_binary()) {
+                    return Err(Failure::input(format!(
+                        "`{shown}`, line {line}: outcome `{value}` is no success: 0 and 1 are"
+                    ))
+                    .with_hint("say what an outcome is with `--scale`"));
+                }
                 let arms = self
                     .arms(&rows, clustering)
                     .map_err(|error| rows.failure(error, &shown.to_string(), &name))?;
@@ -145,21 +163,26 @@ impl OutcomeArgs {
     }
 }
 
+/// The rows of a file.
+struct Gathered {
+    hypotheses: BTreeMap<String, Rows>,
+    clustering: Clustering,
+    /// Rows of each arm that is not compared.
+    others: BTreeMap<String, usize>,
+}
+
 /// Reads the rows of two arms, by hypothesis, and whether they are in clusters.
-fn gathered(
-    file: &Path,
-    arms: &[String; 2],
-) -> Result<(BTreeMap<String, Rows>, Clustering), Failure> {
+fn gathered(file: &Path, arms: &[String; 2]) -> Result<Gathered, Failure> {
     let shown = file.display();
     let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::Headers)
+        .trim(csv::Trim::All)
         .from_path(file)
         .map_err(|error| {
             Failure::input(format!("failed to read the outcomes `{shown}`: {error}"))
         })?;
     let headers = reader.headers().map_err(Failure::input)?.clone();
-    let columns = Columns::of(&headers).map_err(|missing| {
-        Failure::input(format!("`{shown}` has no column `{missing}`"))
+    let columns = Columns::of(&headers).map_err(|wrong| {
+        Failure::input(format!("`{shown}`, line 1: {wrong}"))
             .with_hint("the header names `unit`, `arm` and `outcome`, and where there are any `hypothesis` and `cluster`")
     })?;
     let mut gathered: BTreeMap<String, Rows> = BTreeMap::new();
@@ -189,6 +212,11 @@ fn gathered(
             )));
         }
         let hypothesis = columns.hypothesis.map_or("outcome", cell);
+        if hypothesis.is_empty() {
+            return Err(Failure::input(format!(
+                "`{shown}`, line {line}: the hypothesis is empty"
+            )));
+        }
         gathered
             .entry(hypothesis.to_owned())
             .or_default()
@@ -196,32 +224,49 @@ fn gathered(
     }
     if gathered.is_empty() {
         let found: Vec<String> = others.keys().map(|arm| format!("`{arm}`")).collect();
+        let found = if found.is_empty() {
+            "it has no rows at all".to_owned()
+        } else {
+            format!("only of {}", found.join(", "))
+        };
         return Err(Failure::input(format!(
-            "`{shown}` has no row of the arms `{}` and `{}`, only of {}",
-            arms[0],
-            arms[1],
-            found.join(", ")
+            "`{shown}` has no row of the arms `{}` and `{}`: {found}",
+            arms[0], arms[1],
         )));
     }
     let clustering = match columns.cluster {
         Some(_) => Clustering::Units,
         None => Clustering::Rows,
     };
-    Ok((gathered, clustering))
+    Ok(Gathered {
+        hypotheses: gathered,
+        clustering,
+        others,
+    })
 }
 
+/// Most cases of an arm: nobody has more, and exact sums over more tables take minutes.
+const MOST_CASES: u64 = 1_000_000_000_000;
+
 /// Reads `successes/cases`, or returns nothing when it is not written so or names a file.
-fn counts(side: &Path) -> Option<Result<Share, evalfarm_stats::ShareError>> {
+fn counts(side: &Path) -> Option<Result<Share, Failure>> {
     let text = side.to_str()?;
     let (successes, cases) = text.split_once('/')?;
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .ok()
-            .filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let (successes, cases) = (number(successes)?, number(cases)?);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_file = side.try_exists().unwrap_or(false);
-    (!is_file).then(|| Share::new(successes, cases))
+    (digits(successes) && digits(cases) && !is_file).then(|| {
+        let counted = (successes.parse().ok(), cases.parse().ok());
+        let (Some(successes), Some(cases @ ..=MOST_CASES)) = counted else {
+            return Err(Failure::input(format!(
+                "`{text}` is too large: at most {MOST_CASES} cases can be compared"
+            )));
+        };
+        Share::new(successes, cases).map_err(|error| {
+            Failure::input(error).with_hint(format!(
+                "`{text}` has to be successes of cases, e.g. 194/388"
+            ))
+        })
+    })
 }
 
 fn outcome(text: &str) -> Option<Outcome> {
@@ -245,19 +290,22 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(headers: &csv::StringRecord) -> Result<Self, &'static str> {
-        let find = |name: &str| {
-            headers
-                .iter()
-                .position(|header| header.trim_start_matches('\u{feff}') == name)
+    fn of(headers: &csv::StringRecord) -> Result<Self, String> {
+        let find = |name: &str| -> Result<Option<usize>, String> {
+            let named = |(_, header): &(usize, &str)| header.trim_start_matches('\u{feff}') == name;
+            let mut found = headers.iter().enumerate().filter(named);
+            match (found.next(), found.next()) {
+                (_, Some(_)) => Err(format!("column `{name}` is there twice")),
+                (found, None) => Ok(found.map(|(at, _)| at)),
+            }
         };
-        let need = |name: &'static str| find(name).ok_or(name);
+        let need = |name: &str| find(name)?.ok_or(format!("there is no column `{name}`"));
         Ok(Self {
             unit: need("unit")?,
             arm: need("arm")?,
             outcome: need("outcome")?,
-            hypothesis: find("hypothesis"),
-            cluster: find("cluster"),
+            hypothesis: find("hypothesis")?,
+            cluster: find("cluster")?,
         })
     }
 }
@@ -276,6 +324,16 @@ impl Rows {
         let unit = *self.units.entry(unit.to_owned()).or_insert(next);
         self.cases.push(ArmRow { unit, arm, outcome });
         self.lines.push(line);
+    }
+
+    /// Returns the first value that is neither 0 nor 1, with its line.
+    fn not_binary(&self) -> Option<(u64, f64)> {
+        let rows = self.cases.iter().zip(&self.lines);
+        rows.filter_map(|(row, &line)| match row.outcome {
+            Outcome::Value(value) => Some((line, value)),
+            Outcome::Failed => None,
+        })
+        .find(|(_, value)| value.abs() > 0.0 && value.to_bits() != 1.0_f64.to_bits())
     }
 
     /// Counts an arm's successes, failures as the worst; nothing when a value is neither 0 nor 1.
@@ -317,6 +375,11 @@ impl Rows {
                 name(unit),
             ))
             .with_hint("a cluster is assigned to one arm as a whole; compare both sides of the same cases as value tables"),
+            TwoSampleError::Value { row, value, high, .. } if high >= f64::MAX => Failure::input(format!(
+                "`{file}`, line {}: outcome `{value}` is below 0",
+                line(row),
+            ))
+            .with_hint("`--scale positive` is for durations and costs"),
             TwoSampleError::Value { row, value, low, high } => Failure::input(format!(
                 "`{file}`, line {}: outcome `{value}` is outside [{low}, {high}]",
                 line(row),

@@ -353,7 +353,10 @@ fn needed(sd: f64, effect: f64, goal: PowerGoal, answer: &mut Answer) -> Result<
 
 fn of_flips(args: &FlipsArgs, goal: PowerGoal, answer: &mut Answer) -> Result<(), Failure> {
     let change = PairedChange::new(args.gained, args.lost).map_err(Failure::input)?;
-    answer.say("test", "McNemar, exact");
+    answer.say(
+        "test",
+        "McNemar, exact; beyond 2,000 queries z corrected for continuity",
+    );
     answer.add("test", "mcnemar");
     if let Some(queries) = args.queries {
         let found = change.power(queries, goal.alpha());
@@ -377,7 +380,10 @@ fn of_proportions(
 ) -> Result<(), Failure> {
     let shares = TwoShares::new(args.baseline, args.candidate).map_err(Failure::input)?;
     let (test, named) = match args.test {
-        TestArg::Fisher => (ShareTest::Fisher, "Fisher, exact"),
+        TestArg::Fisher => (
+            ShareTest::Fisher,
+            "Fisher, exact; beyond 2,000 cases z corrected for continuity",
+        ),
         TestArg::Z => (ShareTest::Z, "z, pooled variance"),
     };
     answer.say("test", named);

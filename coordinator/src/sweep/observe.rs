@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use evalfarm_domain::{CandidateId, Direction, Fold};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Point;
 
@@ -46,8 +46,15 @@ impl From<SelectionFold> for Fold {
 /// Digest of everything that was measured of a candidate: per-query values and top documents.
 ///
 /// Two candidates of the same class gave the same result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResultClass(pub u64);
+
+/// Written as 16 hexadecimal digits: many readers of JSON round whole numbers above 2^53.
+impl Serialize for ResultClass {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:016x}", self.0))
+    }
+}
 
 /// An observation that could not be accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -91,6 +91,10 @@ pub enum ReasonCode {
     BelowMinEffect,
     /// The improvement is no larger than what reruns show.
     NoiseBand,
+    /// A guard got worse, and missing judgments could explain its loss.
+    GuardCoverage,
+    /// Lists were looked at for their unjudged hits, but not this candidate's.
+    Unexamined,
     /// No criterion is broken.
     Promoted,
 }
@@ -120,7 +124,7 @@ impl ReasonCode {
             | Self::NotSignificant
             | Self::IntervalIncludesZero
             | Self::BelowMinEffect => 6,
-            Self::NoiseBand => 7,
+            Self::NoiseBand | Self::GuardCoverage | Self::Unexamined => 7,
             Self::Promoted => 8,
         }
     }
@@ -152,7 +156,9 @@ impl ReasonCode {
             | Self::Incomplete
             | Self::BaselineFailed
             | Self::BaselineDegraded
-            | Self::NoiseBand => Verdict::InsufficientEvidence,
+            | Self::NoiseBand
+            | Self::GuardCoverage
+            | Self::Unexamined => Verdict::InsufficientEvidence,
             Self::Promoted => Verdict::Promote,
         }
     }

@@ -108,8 +108,14 @@ fn coverage(case: &Case<'_>) -> Vec<Limit> {
 fn detectable(case: &Case<'_>) -> Limit {
     let primary = &case.comparisons[0].summary;
     let code = LimitCode::MinimumDetectableEffect;
-    let Some(effect) = primary.minimum_detectable_effect else {
-        let text = "one query has no spread, so no detectable effect can be stated".to_owned();
+    let effect = primary.minimum_detectable_effect;
+    let Some(effect) = effect.filter(|_| primary.changed > 0) else {
+        let why = if primary.n > 1 {
+            "the primary did not change"
+        } else {
+            "one query has no spread"
+        };
+        let text = format!("{why}, so no detectable effect can be stated");
         return limit(code, text, None);
     };
     let text = format!(
@@ -123,10 +129,15 @@ fn detectable(case: &Case<'_>) -> Limit {
 
 fn operations(case: &Case<'_>) -> Vec<Limit> {
     let (baseline, candidate) = (case.baseline_counts, case.candidate_counts);
+    let pairs = if baseline.failed > 0 {
+        "; where the baseline failed, its mean counts the worst value and the change counts 0, so the change is not the difference of the means"
+    } else {
+        ""
+    };
     let mut limits = vec![limit(
         LimitCode::Failed,
         format!(
-            "failed queries: baseline {}, candidate {} of {}",
+            "failed queries: baseline {}, candidate {} of {}{pairs}",
             baseline.failed, candidate.failed, candidate.queries
         ),
         Some(candidate.failed as f64),

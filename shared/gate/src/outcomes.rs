@@ -13,10 +13,6 @@ use crate::{GatePolicy, Verdict, wording};
 /// Power that the stated number of cases aims at; the customary one, Cohen 1988, section 2.4.
 const POWER: f64 = 0.80;
 
-/// Cases in an arm beyond which the z test states the number needed: Fisher's exact power takes seconds there, and both agree to
-/// a few percent.
-const EXACT_UP_TO: u64 = 2_000;
-
 /// The outcomes of both arms.
 #[derive(Debug, Clone)]
 pub enum Arms {
@@ -310,7 +306,7 @@ fn decision(
 /// Returns the interval as an improvement; all effects when there is none, so that it excludes nothing.
 fn improvement_interval(figures: &Figures) -> [f64; 2] {
     match figures.interval {
-        None => [-1.0, 1.0],
+        None => [f64::NEG_INFINITY, f64::INFINITY],
         Some(interval) if figures.improvement.to_bits() == figures.effect.to_bits() => {
             [interval.low, interval.high]
         }
@@ -336,9 +332,5 @@ fn needed(policy: &GatePolicy, figures: &Figures, family: usize) -> Option<u64> 
         .ok()?
         .corrected_for(family);
     let shares = TwoShares::new(before, after).ok()?;
-    let rough = shares.sample_size(ShareTest::Z, goal).ok()?;
-    if rough > EXACT_UP_TO {
-        return Some(rough);
-    }
     shares.sample_size(ShareTest::Fisher, goal).ok()
 }

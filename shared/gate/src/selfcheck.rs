@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use evalfarm_stats::{
-    Confidence, PairedDifferences, Share, ShareInterval, found_effects, level_band, swapped_rows,
-};
+use evalfarm_stats::{Confidence, Share, ShareInterval, found_effects, level_band, swapped_rows};
 use serde::Serialize;
 
 use crate::evidence::{Side, picked};
+use crate::measure::paired;
 use crate::{
     Evidence, EvidenceError, EvidenceParts, GatePolicy, Judgement, ReasonCode, Verdict, judge,
     wording,
@@ -68,7 +67,7 @@ fn against_itself(policy: &GatePolicy, evidence: &Evidence) -> Result<SelfCheck,
     let mut candidate = parts.baseline.clone();
     candidate.id = parts.candidates[0].id.clone();
     parts.candidates = vec![candidate];
-    parts.context.unjudged.clear();
+    parts.context.unjudged = None;
     let judgement = judge(policy, &Evidence::new(parts)?)?;
     let reason = &judgement.reasons[0];
     let undecided = judgement.verdict == Verdict::InsufficientEvidence;
@@ -180,7 +179,7 @@ fn relabelled(evidence: &Evidence, swapped: &[bool]) -> Result<Evidence, Evidenc
     swap_sides(&mut parts.baseline, &mut candidate, &rows);
     parts.candidates.push(candidate);
     // They were about the sides as they were.
-    parts.context.unjudged.clear();
+    parts.context.unjudged = None;
     Evidence::new(parts)
 }
 
@@ -228,9 +227,6 @@ fn planted(
         passed: None,
     };
     let parts = &evidence.parts;
-    if parts.weights.is_some() || parts.clusters.is_some() {
-        return untold("not looked at: queries carry weights or clusters");
-    }
     let Some(effect) = primary
         .minimum_detectable_effect
         .filter(|effect| *effect > 0.0)
@@ -241,12 +237,18 @@ fn planted(
         .metrics
         .iter()
         .position(|metric| metric.name == primary.metric);
-    let column = |side: &Side| side.values[metric.unwrap_or_default()].clone();
-    let pair = PairedDifferences::new(&column(&parts.baseline), &column(&parts.candidates[0]));
+    let pair = paired(evidence, &parts.candidates[0], metric.unwrap_or_default());
     let Ok(differences) = pair else {
         return untold("not looked at: a difference is not finite");
     };
-    let found = found_effects(&differences, effect, copies, policy.resamples, policy.alpha);
+    let found = found_effects(
+        &differences,
+        &evidence.design,
+        effect,
+        copies,
+        policy.resamples,
+        policy.alpha,
+    );
     let interval = found.clopper_pearson(CONFIDENCE);
     counted(
         check,

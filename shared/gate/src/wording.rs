@@ -21,9 +21,11 @@ pub(crate) fn signed(number: f64) -> String {
     }
 }
 
-/// Returns a p-value with four decimals; below .0001 with as many as its first two digits need.
+/// Returns a p-value with four decimals; below .0001 with as many as its first two digits need, and below 1e-7 as a power.
 pub(crate) fn p(number: f64) -> String {
-    if number < 0.000_095 {
+    if number < 1e-7 {
+        format!("{number:.0e}")
+    } else if number < 0.000_095 {
         let text = format!("{number:.8}");
         let zeros = text.chars().skip(2).take_while(|c| *c == '0').count();
         format!("{number:.*}", zeros + 2)
@@ -126,6 +128,8 @@ mod tests {
         assert_eq!(p(1.0 / 10_001.0), "0.0001");
         assert_eq!(p(1.0 / 100_001.0), "0.00001");
         assert_eq!(p(0.000_012_3), "0.000012");
+        assert_eq!(p(0.000_000_12), "0.00000012");
+        assert_eq!(p(2.2e-308), "2e-308");
         assert_eq!(p(0.119_488), "0.1195");
         assert_eq!(p(1.0), "1.0000");
         assert_eq!(share(0.037_037), "3.7 %");

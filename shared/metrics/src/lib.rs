@@ -35,4 +35,6 @@ pub use evaluation::{
 };
 pub use join::{JoinError, JoinedRun, SelfHits};
 pub use query_metrics::{MetricsError, QueryMetrics};
-pub use unjudged::{JudgmentBounds, UnjudgedDocument, UnjudgedPair, UnjudgedQuery};
+pub use unjudged::{
+    JudgmentBounds, UnjudgedDocument, UnjudgedPair, UnjudgedQuery, condensed_values,
+};

@@ -2,8 +2,9 @@
 //!
 //! [`JobFolder`] is where they lie. Each folder inside it holds one kind of file with one schema, so that pandas,
 //! polars and `DuckDB` read it whole: `rows/` ([`QueryRow`]), `hits/` ([`HitRow`]), `relevant/` ([`RelevantRank`]),
-//! `condensed/` ([`CondensedRow`]), `unjudged/` ([`UnjudgedRow`]) and `timings/` ([`TimingRow`]). `queries.parquet`
-//! ([`JobQuery`]), `candidates.parquet` ([`CandidateRow`]), `judge-next.csv` and `verdict.json` lie beside them.
+//! `condensed/` ([`CondensedRow`]), `unjudged/` ([`UnjudgedRow`]), `timings/` ([`TimingRow`]), and of a very large sweep
+//! `means/` ([`MeansRow`]). `queries.parquet` ([`JobQuery`]), `candidates.parquet` ([`CandidateRow`]), `judge-next.csv` and
+//! `verdict.json` lie beside them.
 
 mod candidates;
 mod cells;
@@ -11,6 +12,7 @@ mod condensed;
 mod error;
 mod folder;
 mod hits;
+mod means;
 mod queries;
 mod rows;
 mod timings;
@@ -26,6 +28,7 @@ pub use hits::{
     HitRow, RelevantRank, hits_schema, hits_to_bytes, read_hits, read_relevant, relevant_schema,
     relevant_to_bytes,
 };
+pub use means::{MeansRow, means_schema, means_to_bytes, read_means};
 pub use queries::{JobQuery, queries_schema, queries_to_bytes, read_queries};
 pub use rows::{QueryRow, RowBlock, RowCell, RowsView, Wanted, rows_schema};
 pub use timings::{TimingRow, read_timings, timings_schema, timings_to_bytes};

@@ -221,7 +221,8 @@ impl<'a> Searcher<'a> {
         if let Some(kept) = self.cache.and_then(|cache| cache.contenders(text, &needs)) {
             return Ok(Some(kept));
         }
-        if candidates.candidates().len() < fewest {
+        // With a cache the next round of candidates is spared the postings, which pays for a single candidate already.
+        if self.cache.is_none() && candidates.candidates().len() < fewest {
             return Ok(None);
         }
         self.list(text)?;

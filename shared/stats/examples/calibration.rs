@@ -80,10 +80,12 @@ fn level(name: &str, differences: &PairedDifferences) {
 
 fn power(name: &str, differences: &PairedDifferences) {
     let rows = differences.as_slice().len();
-    let plan = ResamplingPlan::new(Design::independent(rows).unwrap(), resamples());
+    let design = Design::independent(rows).unwrap();
+    let plan = ResamplingPlan::new(design.clone(), resamples());
     let grid = plan.grid(differences).unwrap();
     let effect = minimum_detectable_effect(grid.standard_error().unwrap(), ALPHA, 0.80);
-    let found = found_effects(differences, effect, count(SAMPLES), resamples(), ALPHA);
+    let samples = count(SAMPLES);
+    let found = found_effects(differences, &design, effect, samples, resamples(), ALPHA);
     line(
         &format!("{name}: planted effect of {effect:.4} (stated for power .80) found"),
         found,

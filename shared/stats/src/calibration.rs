@@ -74,22 +74,35 @@ pub fn rejected_copies(
 /// Returns in how many of `samples` bootstrap samples of the differences, centred and moved by `effect`, the two-sided test
 /// rejects at `alpha`.
 ///
+/// What is drawn are units: a cluster comes with all its rows and their weights. The test of signs sees of a unit only its total,
+/// `Σ w·(d − mean + effect)`, so that each drawn unit is one row of the sample.
+///
 /// # Panics
 ///
-/// Never: samples have the length of the original.
+/// When the design is of another number of rows than the differences.
 pub fn found_effects(
     differences: &PairedDifferences,
+    design: &Design,
     effect: f64,
     samples: NonZeroU32,
     resamples: Resamples,
     alpha: f64,
 ) -> Share {
     let values = differences.as_slice();
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    rejected(values.len(), samples, resamples, alpha, |sample| {
-        let rows = drawn_rows(resamples.seed, sample, values.len());
-        rows.into_iter()
-            .map(|row| values[row] - mean + effect)
+    assert_eq!(values.len(), design.rows(), "one design, one set of rows");
+    let mut totals = vec![0.0; design.units()];
+    let mut masses = vec![0.0; design.units()];
+    for (row, value) in values.iter().enumerate() {
+        let (unit, weight) = (design.unit(row), design.weight(row));
+        totals[unit] += weight * value;
+        masses[unit] += weight;
+    }
+    let mean = totals.iter().sum::<f64>() / masses.iter().sum::<f64>();
+    rejected(totals.len(), samples, resamples, alpha, |sample| {
+        let units = drawn_rows(resamples.seed, sample, totals.len());
+        units
+            .into_iter()
+            .map(|unit| totals[unit] - masses[unit] * (mean - effect))
             .collect()
     })
 }

@@ -52,13 +52,21 @@ fn sign_permuted_copies_are_rejected_at_the_level() {
 #[test]
 fn an_effect_of_the_stated_size_is_found_at_about_the_stated_power() {
     let sample = differences();
-    let design = Design::independent(200).unwrap();
-    let plan = ResamplingPlan::new(design, resamples(1_000));
-    let error = plan.grid(&sample).unwrap().standard_error().unwrap();
-    let effect = minimum_detectable_effect(error, 0.05, 0.80);
-    let found = found_effects(&sample, effect, count(600), resamples(1_000), 0.05).value();
-    // .80 ± 3 standard errors of 600 samples.
-    assert!((found - 0.80).abs() < 0.049, "{found}");
+    let weights = || Some((0..200_u32).map(|row| f64::from(1 + row % 3)).collect());
+    let pairs: Vec<u32> = (0..200).map(|row| row / 2).collect();
+    for design in [
+        Design::independent(200).unwrap(),
+        Design::new(200, weights(), None).unwrap(),
+        Design::new(200, weights(), Some(&pairs)).unwrap(),
+    ] {
+        let plan = ResamplingPlan::new(design.clone(), resamples(1_000));
+        let error = plan.grid(&sample).unwrap().standard_error().unwrap();
+        let effect = minimum_detectable_effect(error, 0.05, 0.80);
+        let samples = count(600);
+        let found = found_effects(&sample, &design, effect, samples, resamples(1_000), 0.05);
+        // .80 ± 3 standard errors of 600 samples.
+        assert!((found.value() - 0.80).abs() < 0.049, "{design:?} {found:?}");
+    }
 }
 
 #[test]

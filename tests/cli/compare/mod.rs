@@ -2,8 +2,10 @@
 
 mod forms;
 mod gate;
+mod outcomes;
 mod published;
 mod refusals;
+mod reruns;
 mod rows;
 mod runs;
 pub(crate) mod tables;

@@ -141,7 +141,7 @@ pub(crate) fn compare(args: &CompareArgs, printer: &Printer) -> Result<u8, Failu
     }
     let mut input = match &args.qrels {
         Some(qrels) => runs::read(args, &raw, qrels, printer)?,
-        None => tables::read(args, printer)?,
+        None => tables::read(args, &raw, printer)?,
     };
     args.more.add(&policy, &input.reruns, &mut input.parts)?;
     let evidence = Evidence::new(input.parts).map_err(Failure::input)?;

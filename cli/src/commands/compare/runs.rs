@@ -55,11 +55,12 @@ pub(super) fn read(
         candidate: &candidate_run,
     };
     let primary = primary(policy, &metrics)?;
+    let others = metrics.iter().copied().filter(|one| *one != primary);
     let measurement = Measurement {
-        metrics: vec![primary],
+        metrics: std::iter::once(primary).chain(others).collect(),
         ..reader.measurement.clone()
     };
-    let seen = runs.seen(&measurement, id_of("candidate")?)?;
+    let seen = runs.seen(&measurement, &id_of("candidate")?)?;
     if let Some(path) = &args.more.judge_next {
         write_next(path, &seen.next)?;
     }
@@ -85,7 +86,7 @@ pub(super) fn read(
             gains: Some(reader.measurement.gains.to_string()),
             relevant_per_query: Some(relevant as f64 / judgments.len() as f64),
             ordered_by_rank: args.measuring.order == OrderArg::Rank,
-            unjudged: vec![seen.unjudged],
+            unjudged: Some(seen.unjudged),
             notes,
             ..Context::default()
         },
@@ -98,7 +99,7 @@ pub(super) fn read(
     })
 }
 
-/// Returns the metric that has to improve: only its holes are looked at.
+/// Returns the metric that has to improve.
 fn primary(policy: &RawGatePolicy, metrics: &[Metric]) -> Result<Metric, Failure> {
     match &policy.primary {
         Some(name) => metric(name).map_err(Failure::input),

@@ -8,7 +8,7 @@ use evalfarm_dataset::{Fault, InputError};
 use evalfarm_domain::{
     Direction, FailureKind, Fold, Measure, Metric, MetricName, QueryId, RerankStatus,
 };
-use evalfarm_gate::{Context, EvidenceParts, JudgedMetric, Side};
+use evalfarm_gate::{Context, EvidenceParts, JudgedMetric, RawGatePolicy, Side};
 
 use super::origin::{Origin, refuse_different};
 use super::{CompareArgs, Input, id_of};
@@ -23,7 +23,11 @@ const ROUNDING: f64 = 1e-9;
 const LARGEST: f64 = 1e15;
 
 /// Reads both tables. A query that one of them lacks has failed there.
-pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failure> {
+pub(super) fn read(
+    args: &CompareArgs,
+    policy: &RawGatePolicy,
+    printer: &Printer,
+) -> Result<Input, Failure> {
     let (baseline, fold) = table(
         args,
         &args.baseline,
@@ -46,7 +50,7 @@ pub(super) fn read(args: &CompareArgs, printer: &Printer) -> Result<Input, Failu
     let queries: BTreeSet<QueryId> = known.chain(read).cloned().collect();
     let queries: Vec<QueryId> = queries.into_iter().collect();
     let mut notes = missing_queries(&baseline, &candidate, queries.len())?;
-    let metrics = common_metrics(args, &baseline, &candidate, &mut notes)?;
+    let metrics = common_metrics(args, policy, &baseline, &candidate, &mut notes)?;
     for note in &notes {
         printer.warning(note);
     }
@@ -248,6 +252,7 @@ fn missing_queries(
 /// the same thing to different depths or with different gains are refused.
 fn common_metrics(
     args: &CompareArgs,
+    policy: &RawGatePolicy,
     baseline: &ValueTable,
     candidate: &ValueTable,
     notes: &mut Vec<String>,
@@ -286,9 +291,11 @@ fn common_metrics(
     }
     let costs = costs(args, &common)?;
     for &name in &common {
-        if name.as_str().parse::<Metric>().is_err() && !costs.contains(name) {
+        let mut directed = policy.directions.iter().flat_map(|columns| columns.keys());
+        let said = costs.contains(name) || directed.any(|column| column == name.as_str());
+        if name.as_str().parse::<Metric>().is_err() && !said {
             notes.push(format!(
-                "`{name}` is no metric that evalfarm knows: more is taken to be better, unless `--lower-is-better {name}` says otherwise"
+                "`{name}` is no metric that evalfarm knows: more is taken to be better, unless `--lower-is-better {name}` or `directions` of a policy says otherwise"
             ));
         }
     }

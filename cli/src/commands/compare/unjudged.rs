@@ -24,26 +24,30 @@ pub(super) struct Runs<'a> {
 
 /// What was seen, queries in the order of the judgments.
 pub(super) struct Seen {
-    pub(super) unjudged: Unjudged,
+    /// One entry for each metric of the measurement.
+    pub(super) unjudged: Vec<Unjudged>,
     /// Unjudged documents, the most decisive first.
     pub(super) next: Vec<(QueryId, DocId)>,
 }
 
 impl Runs<'_> {
-    /// Compares the runs through their holes on the one metric of the measurement.
+    /// Compares the runs through their holes on the metrics of the measurement; bounds and what to judge next are of the first.
     pub(super) fn seen(
         &self,
         measurement: &Measurement,
-        candidate: CandidateId,
+        candidate: &CandidateId,
     ) -> Result<Seen, Failure> {
-        let mut unjudged = Unjudged {
-            candidate,
-            metric: measurement.metrics[0].name(),
-            condensed_baseline: Vec::new(),
-            condensed_candidate: Vec::new(),
-            lowest: Some(Vec::new()),
-            highest: Some(Vec::new()),
-        };
+        let metrics = measurement.metrics.iter();
+        let mut unjudged: Vec<Unjudged> = metrics
+            .map(|metric| Unjudged {
+                candidate: candidate.clone(),
+                metric: metric.name(),
+                condensed_baseline: Vec::new(),
+                condensed_candidate: Vec::new(),
+                lowest: Some(Vec::new()),
+                highest: Some(Vec::new()),
+            })
+            .collect();
         let mut documents: Vec<(&QueryId, UnjudgedDocument)> = Vec::new();
         for (query, judged) in self.judgments.iter() {
             let seen = UnjudgedQuery {
@@ -54,18 +58,21 @@ impl Runs<'_> {
                 self.list(self.baseline, query),
                 self.list(self.candidate, query),
             );
+            let condensed = |list: &[DocId]| seen.condensed(list).map_err(Failure::input);
+            let before = condensed(&lists.0)?;
+            let after = condensed(&lists.1)?;
             let pair = seen.pair(&lists.0, &lists.1).map_err(Failure::input)?;
-            unjudged.condensed_baseline.extend(pair.condensed_baseline);
-            unjudged
-                .condensed_candidate
-                .extend(pair.condensed_candidate);
-            let ends = (&mut unjudged.lowest, &mut unjudged.highest);
-            if let (Some(bounds), (Some(lowest), Some(highest))) = (pair.bounds[0], ends) {
-                lowest.push(bounds.lowest);
-                highest.push(bounds.highest);
-            } else {
-                unjudged.lowest = None;
-                unjudged.highest = None;
+            for (at, metric) in unjudged.iter_mut().enumerate() {
+                metric.condensed_baseline.push(before[at]);
+                metric.condensed_candidate.push(after[at]);
+                let ends = (&mut metric.lowest, &mut metric.highest);
+                if let (Some(bounds), (Some(lowest), Some(highest))) = (pair.bounds[at], ends) {
+                    lowest.push(bounds.lowest);
+                    highest.push(bounds.highest);
+                } else {
+                    metric.lowest = None;
+                    metric.highest = None;
+                }
             }
             documents.extend(pair.documents.into_iter().map(|one| (query, one)));
         }

@@ -175,6 +175,10 @@ fn failure(error: RunError, args: &RunArgs, folder: &Path) -> Failure {
     match error {
         RunError::Workers(WorkersError::Interrupted) => Failure::Interrupted { hint: resume },
         RunError::Evidence(_) | RunError::Observation(_) => Failure::input(error),
+        error @ RunError::TooManyRows { .. } => Failure::input(error).with_hint(
+            "judge the best candidate alone (`judge = \"winner_on_holdout\"` in `[policy]`, with a `[split]`), name fewer \
+             candidates, or raise `max_rows` if memory allows: about 120 bytes a row",
+        ),
         error => Failure::infrastructure(error).with_hint(resume),
     }
 }

@@ -65,6 +65,14 @@ fn sweep(record: &VerdictRecord) -> String {
             count(report.aliases.len()),
         ));
     }
+    if let Some(left_out) = record.rows_left_out {
+        lines.push(format!(
+            "only the means of {} candidates are stored, not their rows: with them there would be more than the {} rows of \
+             `max_rows`; the rows of baseline and best are stored",
+            count(left_out.candidates),
+            usize::try_from(left_out.max_rows).map_or_else(|_| left_out.max_rows.to_string(), count),
+        ));
+    }
     lines.extend(unchanged(&report.unchanged));
     let changed = record.changed_queries;
     lines.push(format!(

@@ -9,6 +9,7 @@ use super::measure::MetricSettings;
 use super::plan::{Moves, SweepPlan};
 use super::policy::Judge;
 use super::source::{SplitSizes, SplitSource};
+use crate::plan::MAX_ROWS;
 use crate::sweep::{Point, Space};
 
 /// Number of the form; a change of its bytes for the same meaning needs the next one.
@@ -19,6 +20,9 @@ struct Canonical<'a> {
     form: u32,
     name: &'a SweepName,
     seed: u64,
+    /// Absent at its default, so that naming the default changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_rows: Option<u64>,
     sample: Option<u32>,
     split: Option<SplitSizes>,
     engine: EngineSettings,
@@ -85,6 +89,7 @@ impl SweepFile {
             form: FORM,
             name: &self.name,
             seed: self.seed,
+            max_rows: Some(self.max_rows).filter(|&rows| rows != MAX_ROWS),
             sample: self.sample.map(std::num::NonZeroU32::get),
             split,
             engine: self.engine,

@@ -16,6 +16,7 @@ use super::plan::{Moves, SweepPlan, plan};
 use super::policy::{self, Judge};
 use super::reader::{Entry, Section};
 use super::source::{DatasetSource, SplitSource, dataset, split};
+use crate::plan::MAX_ROWS;
 use crate::sweep::strategy::{
     AxisScan, Configuration, CoordinateDescent, Grid, List, RandomBox, Refine, Staged, Strategy,
 };
@@ -59,14 +60,17 @@ pub struct SweepFile {
     pub baseline: Baseline,
     /// Which candidates are proposed.
     pub plan: SweepPlan,
+    /// Most rows that are stored of candidates that are not judged.
+    pub max_rows: u64,
     /// Which candidates are judged, and on which queries.
     pub judge: Judge,
     /// The rules of the gate, with primary and guards of `metrics`.
     pub policy: GatePolicy,
 }
 
-const TOP_LEVEL: [&str; 9] = [
-    "name", "seed", "dataset", "split", "engine", "metrics", "baseline", "sweep", "policy",
+const TOP_LEVEL: [&str; 10] = [
+    "name", "seed", "max_rows", "dataset", "split", "engine", "metrics", "baseline", "sweep",
+    "policy",
 ];
 
 impl SweepFile {
@@ -89,6 +93,7 @@ impl SweepFile {
         let mut document = Section::document(text, &TOP_LEVEL)?;
         let name = name(&document.require("name", NAME)?)?;
         let seed = document.require("seed", "a whole number")?.seed()?;
+        let max_rows = document.count("max_rows", 0..=u32::MAX)?;
         let (dataset, sample) = dataset(&mut document, folder)?;
         let split = split(&mut document, folder, sample)?;
         let engine = engine(&mut document)?;
@@ -117,6 +122,7 @@ impl SweepFile {
             metrics,
             baseline,
             plan,
+            max_rows: max_rows.map_or(MAX_ROWS, u64::from),
             judge,
             policy,
         })

@@ -48,7 +48,7 @@ fn unknown_keys_name_the_nearest_known_one() {
     );
     assert_eq!(
         with_line("seed", "seeds = 1"),
-        "line 2, column 1: unknown key `seeds`, did you mean `seed`?; known here: `name`, `seed`, `dataset`, `split`, `engine`, \
+        "line 2, column 1: unknown key `seeds`, did you mean `seed`?; known here: `name`, `seed`, `max_rows`, `dataset`, `split`, `engine`, \
          `metrics`, `baseline`, `sweep`, `policy`"
     );
     assert_eq!(

@@ -13,15 +13,44 @@ impl Case<'_> {
                 MetricRole::Guard => true,
                 MetricRole::Primary | MetricRole::Descriptive => false,
             });
-        let mut results: Vec<CriterionResult> = guards
-            .clone()
-            .map(|guard| self.guard_holds(guard))
+        let guards: Vec<&Comparison> = guards.collect();
+        let compared = guards.iter().map(|guard| (*guard, self.guard_holds(guard)));
+        let margins = guards
+            .iter()
+            .filter_map(|guard| Some((*guard, self.guard_margin(guard)?)));
+        let flips = self
+            .comparisons
+            .iter()
+            .flat_map(|one| self.flips(one).into_iter().map(move |flips| (one, flips)));
+        let mut results: Vec<CriterionResult> = compared
+            .chain(margins)
+            .chain(flips)
+            .map(|(metric, result)| self.shown(metric, result))
             .collect();
-        results.extend(guards.filter_map(|guard| self.guard_margin(guard)));
-        results.extend(self.comparisons.iter().flat_map(|one| self.flips(one)));
         results.push(self.catastrophes());
         results.extend(self.guarded_slices());
         results
+    }
+
+    /// Returns what is looked at of a guard, before it is asked whether missing judgments could explain it.
+    pub(super) fn harms(&self, guard: &Comparison) -> Vec<CriterionResult> {
+        if guard.summary.role != MetricRole::Guard {
+            return Vec::new();
+        }
+        let mut harms = vec![self.guard_holds(guard)];
+        harms.extend(self.guard_margin(guard));
+        harms.extend(self.flips(guard));
+        harms
+    }
+
+    /// A harm that missing judgments could explain is not shown and does not block; step 7 keeps it from being promoted.
+    fn shown(&self, metric: &Comparison, mut result: CriterionResult) -> CriterionResult {
+        if result.outcome == Outcome::Broken && self.hole(metric).is_some() {
+            result.outcome = Outcome::NotTested;
+            let text = "; not counted here, its loss may be made of unjudged hits";
+            result.reason.text.push_str(text);
+        }
+        result
     }
 
     /// Harm is easy: uncorrected, and either the test or the interval is enough.

@@ -39,8 +39,37 @@ pub(crate) fn criteria(case: &Case<'_>) -> Vec<CriterionResult> {
     results.extend(case.evidence_suffices());
     results.extend(case.primary_improves());
     results.push(case.outside_noise());
+    results.extend(case.guard_losses_made_of_holes());
+    follow(&mut results);
+    results.extend(case.unexamined(&results));
     debug_assert!(results.is_sorted_by_key(|result| result.step));
     results
+}
+
+/// What follows from nothing having changed is no reason beside it.
+fn follow(results: &mut [CriterionResult]) {
+    let unchanged = |result: &CriterionResult| {
+        result.reason.code == ReasonCode::NoChange && result.outcome == Outcome::Broken
+    };
+    if !results.iter().any(unchanged) {
+        return;
+    }
+    for result in results {
+        let follows = [
+            ReasonCode::Undecidable,
+            ReasonCode::TooFewChanged,
+            ReasonCode::PrimaryNotImproved,
+            ReasonCode::NotSignificant,
+            ReasonCode::IntervalIncludesZero,
+            ReasonCode::BelowMinEffect,
+            ReasonCode::NoiseBand,
+        ]
+        .contains(&result.reason.code);
+        if follows && result.outcome == Outcome::Broken {
+            result.outcome = Outcome::NotTested;
+            result.reason.text.push_str("; follows from no change");
+        }
+    }
 }
 
 impl Case<'_> {

@@ -157,10 +157,11 @@ impl Case<'_> {
             ),
         };
         let text = format!(
-            "queries on which {} changed: {}; {finding} (smallest possible p {}, {}, {})",
+            "queries on which {} changed: {}; {finding} (smallest possible p {}; corrected, at most {} is needed: {}, {})",
             summary.metric,
             of_queries(summary.changed, summary.n),
             wording::p(primary.floor.value()),
+            wording::limit(self.policy.alpha),
             wording::counted(self.family.size, "hypothesis", "hypotheses"),
             wording::correction(self.family.correction),
         );

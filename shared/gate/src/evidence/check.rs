@@ -128,7 +128,7 @@ pub(super) fn check_descriptions(parts: &EvidenceParts) -> Result<(), EvidenceEr
             });
         }
     }
-    for unjudged in &parts.context.unjudged {
+    for unjudged in parts.context.unjudged.iter().flatten() {
         for column in unjudged.columns() {
             check_column(parts, unjudged, column)?;
         }

@@ -28,6 +28,8 @@ pub struct JudgedMetric {
     pub worst: Option<f64>,
     /// Whether it says how good a ranking is, and so guards by default. The judged share and counts do not.
     pub quality: bool,
+    /// Whether its values are known to be made from judgments, so that unjudged hits can make a loss of it.
+    pub from_judgments: bool,
 }
 
 impl JudgedMetric {
@@ -38,13 +40,14 @@ impl JudgedMetric {
             direction,
             worst: None,
             quality: true,
+            from_judgments: false,
         }
     }
 }
 
 impl From<Metric> for JudgedMetric {
     fn from(metric: Metric) -> Self {
-        let quality = match metric.measure() {
+        let (quality, from_judgments) = match metric.measure() {
             Measure::Ndcg(_)
             | Measure::ReciprocalRank
             | Measure::Precision
@@ -53,13 +56,13 @@ impl From<Metric> for JudgedMetric {
             | Measure::Success
             | Measure::Err
             | Measure::Rbp(_)
-            | Measure::RPrecision
-            | Measure::ZeroResult => true,
+            | Measure::RPrecision => (true, true),
+            Measure::ZeroResult => (true, false),
             Measure::Judged
             | Measure::NumQ
             | Measure::NumRet
             | Measure::NumRel
-            | Measure::NumRelRet => false,
+            | Measure::NumRelRet => (false, false),
         };
         Self {
             name: metric.name(),
@@ -69,6 +72,7 @@ impl From<Metric> for JudgedMetric {
                 Direction::Lower => 1.0,
             }),
             quality,
+            from_judgments,
         }
     }
 }
@@ -136,7 +140,7 @@ pub(crate) fn picked<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
 pub struct Unjudged {
     /// The candidate.
     pub candidate: CandidateId,
-    /// The metric; only the primary's is looked at.
+    /// The metric; the primary's and those of guards are looked at.
     pub metric: MetricName,
     /// The baseline's values on lists without their unjudged hits.
     pub condensed_baseline: Vec<f64>,
@@ -168,8 +172,9 @@ impl Unjudged {
 pub struct Context {
     /// The queries with their texts, columns and weights, in the order of [`EvidenceParts::queries`]; slices need them.
     pub descriptions: Option<Vec<Query>>,
-    /// What missing judgments may have done, for the candidates of which it was looked at.
-    pub unjudged: Vec<Unjudged>,
+    /// What missing judgments may have done, for the candidates of which it was looked at. A candidate that is not among
+    /// these cannot be promoted; nothing when lists cannot be looked at, or have not been yet.
+    pub unjudged: Option<Vec<Unjudged>>,
     /// What reruns of one configuration showed.
     pub reruns: Vec<Rerun>,
     /// How grades became gains, in words.
@@ -194,7 +199,7 @@ impl Context {
     pub(crate) fn reorder(&mut self, order: &[usize]) {
         let descriptions = self.descriptions.as_ref();
         self.descriptions = descriptions.map(|column| picked(column, order));
-        for unjudged in &mut self.unjudged {
+        for unjudged in self.unjudged.iter_mut().flatten() {
             unjudged.reorder(order);
         }
     }
@@ -262,6 +267,13 @@ impl Evidence {
     /// Returns the number of queries.
     pub fn queries(&self) -> usize {
         self.parts.queries.len()
+    }
+
+    /// Returns what is known of the unjudged hits of a candidate on one metric; nothing when it was not looked at.
+    pub(crate) fn unjudged(&self, candidate: &Side, metric: &MetricName) -> Option<&Unjudged> {
+        let known = self.parts.context.unjudged.iter().flatten();
+        let mut own = known.filter(|one| one.candidate == candidate.id);
+        own.find(|one| one.metric == *metric)
     }
 
     /// Returns the evidence with the directions that a policy states for figures other than metrics.

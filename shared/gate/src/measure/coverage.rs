@@ -37,9 +37,7 @@ pub(super) fn coverage(
         }
     }
     for (candidate, coverage) in candidates().zip(&mut coverage) {
-        let unjudged = parts.context.unjudged.iter().find(|unjudged| {
-            unjudged.candidate == candidate.id && unjudged.metric == parts.metrics[primary].name
-        });
+        let unjudged = evidence.unjudged(candidate, &parts.metrics[primary].name);
         if let (Some(coverage), Some(unjudged)) = (coverage, unjudged) {
             coverage.condensed = Some(condensed(evidence, candidate, unjudged, primary));
             coverage.lowest = unjudged
@@ -100,16 +98,16 @@ fn intervals(
 }
 
 /// Returns the effect on condensed lists, pairs with a failure treated as on the full ones.
-fn condensed(
+pub(super) fn condensed(
     evidence: &Evidence,
     candidate: &Side,
     unjudged: &Unjudged,
-    primary: usize,
+    metric: usize,
 ) -> Condensed {
     let (before, after) = paired_columns(
         evidence,
         candidate,
-        primary,
+        metric,
         &unjudged.condensed_baseline,
         &unjudged.condensed_candidate,
     );

@@ -18,7 +18,7 @@ use crate::{
 };
 
 use family::{Tested, correction, test};
-use pairing::paired;
+pub(crate) use pairing::paired;
 use summary::{Figures, summarise};
 
 /// What a value may exceed a limit by and still count as equal: decimal limits such as .30 are not exact in binary.
@@ -61,6 +61,10 @@ pub(crate) struct Comparison {
     /// Changed queries from which an undecidable primary could be rejected, everything else staying as it is; absent when
     /// no number would do.
     pub(crate) needed: Option<usize>,
+    /// Whether its values are known to be made from judgments.
+    pub(crate) from_judgments: bool,
+    /// Which way the mean goes on condensed lists, where these were looked at.
+    pub(crate) condensed: Option<Trend>,
 }
 
 impl Comparison {
@@ -205,6 +209,10 @@ fn compared(
     };
     let summary = summarise(policy, evidence, hypothesis, figures);
     let direction = summary.direction;
+    let candidate = &evidence.parts.candidates[hypothesis.candidate];
+    let unjudged = evidence.unjudged(candidate, &summary.metric);
+    let condensed = unjudged
+        .map(|unjudged| coverage::condensed(evidence, candidate, unjudged, hypothesis.metric));
     Comparison {
         summary,
         mean: Trend::of(hypothesis.grid.sign(), direction),
@@ -212,6 +220,8 @@ fn compared(
         floor: smallest_p(hypothesis.grid.changed(), tested.resamples),
         decidable: corrected.decidable,
         needed: corrected.needed,
+        from_judgments: evidence.parts.metrics[hypothesis.metric].from_judgments,
+        condensed: condensed.map(|condensed| Trend::of(condensed.position, direction)),
     }
 }
 

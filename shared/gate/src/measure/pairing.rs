@@ -7,7 +7,7 @@ use crate::{Evidence, EvidenceError, JudgedMetric, Side};
 
 /// Pairs the values so that a failure never helps: a failed baseline makes no difference, a failed candidate has the worst
 /// value and is never better than the baseline.
-pub(super) fn paired(
+pub(crate) fn paired(
     evidence: &Evidence,
     candidate: &Side,
     metric: usize,

@@ -96,11 +96,11 @@ const MALFORMED: [Attack; 15] = [
     ("a condensed value is NaN", |s| {
         let mut unjudged = condensed(s, 0.1);
         unjudged.condensed_candidate[7] = f64::NAN;
-        s.parts.context.unjudged = vec![unjudged];
+        s.parts.context.unjudged = Some(vec![unjudged]);
     }),
 ];
 
-const HARMFUL: [Attack; 22] = [
+const HARMFUL: [Attack; 24] = [
     ("the candidate answers only the easy half", |s| {
         failing(s.candidate(), 100..200);
     }),
@@ -169,7 +169,19 @@ const HARMFUL: [Attack; 22] = [
         },
     ),
     ("condensed lists say the opposite", |s| {
-        s.parts.context.unjudged = vec![condensed(s, -0.1)];
+        s.parts.context.unjudged = Some(vec![condensed(s, -0.1)]);
+    }),
+    (
+        "another candidate's lists were looked at, not its own",
+        |s| {
+            let mut other = condensed(s, 0.1);
+            other.candidate = id("other");
+            s.parts.context.unjudged = Some(vec![other]);
+        },
+    ),
+    ("a guard falls with its judgments", |s| {
+        s.candidate().values[2] = moved(ROWS, 5, 40);
+        s.candidate().judged = Some(vec![Some(0.6); ROWS]);
     }),
     ("reruns differ by more", |s| {
         s.parts.context.reruns = vec![noisy(s)];

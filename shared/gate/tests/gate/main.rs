@@ -6,8 +6,11 @@
 )]
 
 mod attacks;
+mod calibration;
 mod cases;
 mod documentation;
+mod experiment;
+mod holes;
 mod order_of_decision;
 mod outcomes;
 mod policy;

@@ -44,13 +44,7 @@ const ALONE: &[(Break, &[ReasonCode])] = &[
     ),
     (
         |scene| scene.candidate().values = scene.parts.baseline.values.clone(),
-        &[
-            ReasonCode::NoChange,
-            ReasonCode::Undecidable,
-            ReasonCode::PrimaryNotImproved,
-            ReasonCode::NotSignificant,
-            ReasonCode::IntervalIncludesZero,
-        ],
+        &[ReasonCode::NoChange],
     ),
     (
         |scene| {

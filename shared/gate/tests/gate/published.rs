@@ -1,71 +1,13 @@
 //! The verdicts on the published experiment (cases.md S24), or on generated values of its size when it is absent.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
-
-use crate::scene::{Scene, check, codes, id, metric};
-use evalfarm_domain::{FailureKind, QueryId, RerankStatus};
+use crate::experiment::{BASELINE, N20, N50, SWEEP, parts, rows};
+use crate::scene::{Scene, check, codes, moved};
+use evalfarm_domain::{FailureKind, MetricName, RerankStatus};
 use evalfarm_gate::{
-    Agreement, Context, Evidence, EvidenceParts, GatePolicy, Judgement, ReasonCode, Side, Verdict,
-    judge,
+    Agreement, Evidence, EvidenceParts, GatePolicy, Judgement, ReasonCode, Verdict, judge, rerun,
 };
 use evalfarm_testkit::reference_data;
 use serde_json::Value;
-
-const METRICS: [(&str, &str); 4] = [
-    ("ndcg10", "nDCG@10"),
-    ("mrr10", "RR@10"),
-    ("recall10", "R@10"),
-    ("precision10", "P@10"),
-];
-
-type Rows = BTreeMap<String, Value>;
-
-fn rows(folder: &Path, file: &str) -> Rows {
-    let open = File::open(folder.join(file)).expect("the data set is complete");
-    let whole: Value = serde_json::from_reader(open).expect("it is JSON");
-    let queries = whole["queries"].as_array().expect("it has queries");
-    queries
-        .iter()
-        .map(|row| (row["query_id"].to_string(), row.clone()))
-        .collect()
-}
-
-fn side(name: &str, rows: &Rows) -> Side {
-    let column = |key: &str| {
-        rows.values()
-            .map(|row| row[key].as_f64().expect("a number"))
-            .collect()
-    };
-    Side {
-        zero_results: Some(
-            rows.values()
-                .map(|row| row["zero_result"].as_bool().expect("a flag"))
-                .collect(),
-        ),
-        ..Side::of_values(
-            id(name),
-            METRICS.iter().map(|(key, _)| column(key)).collect(),
-        )
-    }
-}
-
-fn parts(folder: &Path, baseline: &str, candidate: &str) -> EvidenceParts {
-    let (before, after) = (rows(folder, baseline), rows(folder, candidate));
-    EvidenceParts {
-        queries: before
-            .keys()
-            .map(|query| QueryId::try_from(query.as_str()).expect("an id"))
-            .collect(),
-        metrics: METRICS.iter().map(|(_, name)| metric(name)).collect(),
-        baseline: side(baseline, &before),
-        candidates: vec![side(candidate, &after)],
-        weights: None,
-        clusters: None,
-        context: Context::default(),
-    }
-}
 
 fn judged(parts: EvidenceParts) -> Judgement {
     let evidence = Evidence::new(parts).expect("the published values are valid");
@@ -80,10 +22,6 @@ fn assert_close(found: f64, expected: f64, tolerance: f64) {
         "{found} is not {expected} ± {tolerance}"
     );
 }
-
-const BASELINE: &str = "baseline-v7-holdout.json";
-const N20: &str = "rerank-holdout-n20.json";
-const N50: &str = "rerank-holdout-n50.json";
 
 #[test]
 fn s24_the_published_verdicts_are_reproduced() {
@@ -105,7 +43,7 @@ fn s24_the_published_verdicts_are_reproduced() {
     );
     assert_close(ndcg.candidate - ndcg.baseline, ndcg.delta, 1e-12);
 
-    let sweep = judged(parts(&folder, BASELINE, "sweep-best-holdout.json"));
+    let sweep = judged(parts(&folder, BASELINE, SWEEP));
     assert_eq!(sweep.verdict, Verdict::Block);
     let ndcg = &sweep.metrics[0];
     assert_close(ndcg.delta, 0.003_451, 5e-7);
@@ -139,6 +77,26 @@ fn s24_near_the_limit_p_value_and_interval_are_as_published() {
         limit.text == "RR@10: the interval excludes 0 and the p-value finds no change"
     });
     assert_eq!(said, disagree);
+}
+
+#[test]
+fn a_rerun_of_n50_differs_as_published() {
+    let Some(folder) = reference_data("searchops") else {
+        let name = MetricName::try_from("nDCG@10").unwrap();
+        let (first, second) = (moved(600, 0, 0), moved(600, 25, 24));
+        let rerun = rerun(&GatePolicy::default(), &name, &first, &second).unwrap();
+        // 49 changes of one size: the two-sided p of 25 against 24 is 1.
+        assert_eq!((rerun.n, rerun.changed), (600, 49));
+        assert_close(rerun.p.value(), 1.0, 0.0);
+        return;
+    };
+    let parts = parts(&folder, N50, "rerank-holdout-n50-rerun.json");
+    let (first, second) = (&parts.baseline.values[0], &parts.candidates[0].values[0]);
+    let name = &parts.metrics[0].name;
+    let rerun = rerun(&GatePolicy::default(), name, first, second).unwrap();
+    assert_eq!((rerun.n, rerun.changed), (600, 49));
+    assert_close(rerun.delta, 0.0006, 5e-5);
+    assert_close(rerun.p.value(), 0.856, 0.01);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use evalfarm_columnar::Schema;
 use evalfarm_domain::{Fold, JobId, Metric, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::publish::{Commit, publish_once, publish_over};
+use super::publish::{Commit, publish_once, publish_over, publish_unsynced, sync_folder};
 use crate::cells::Cells;
 use crate::{
     CandidateRow, HitRow, RelevantRank, ResultsError, RowBlock, TimingRow, candidates_to_bytes,
@@ -20,6 +20,7 @@ use crate::{
 const ROWS: &str = "rows";
 const HITS: &str = "hits";
 const RELEVANT: &str = "relevant";
+pub(super) const MEANS: &str = "means";
 pub(super) const CONDENSED: &str = "condensed";
 pub(super) const UNJUDGED: &str = "unjudged";
 const TIMINGS: &str = "timings";
@@ -31,8 +32,8 @@ pub(super) const QUERIES: &str = "queries.parquet";
 pub(super) const JUDGE_NEXT: &str = "judge-next.csv";
 const VERDICT: &str = "verdict.json";
 const LOCK: &str = "lock";
-const FOLDERS: [&str; 8] = [
-    ROWS, HITS, RELEVANT, CONDENSED, UNJUDGED, TIMINGS, STAGING, SET_ASIDE,
+const FOLDERS: [&str; 9] = [
+    ROWS, MEANS, HITS, RELEVANT, CONDENSED, UNJUDGED, TIMINGS, STAGING, SET_ASIDE,
 ];
 
 /// Name of the file in `rows/` of a job without any rows, so that tools find a schema there.
@@ -51,7 +52,7 @@ struct JobFile {
 
 /// The folder of one job.
 ///
-/// `rows/`, `hits/`, `relevant/`, `condensed/`, `unjudged/` and `timings/` hold Parquet files of one schema each and nothing
+/// `rows/`, `means/`, `hits/`, `relevant/`, `condensed/`, `unjudged/` and `timings/` hold Parquet files of one schema each and nothing
 /// else. `queries.parquet`, `candidates.parquet`, `judge-next.csv`, `verdict.json` and `job.json` lie beside them. What is being written lies in `staging/`; what
 /// turned out to be damaged in `set-aside/`. A process that is killed at any point leaves only whole files outside
 /// `staging/`.
@@ -124,6 +125,8 @@ impl JobFolder {
         });
         if is_new {
             publish_over(&root.join(STAGING), &root.join(JOB), &json_bytes(&file))?;
+            // Rows in a folder that does not say whose they are could not be taken up again.
+            sync_folder(root)?;
         }
         Ok(Self::with(root, file, is_new, Some(lock)))
     }
@@ -193,11 +196,12 @@ impl JobFolder {
         self.commit(RELEVANT, task, &relevant_to_bytes(&self.job, rows)?)
     }
 
-    /// Publishes the timings of a task in place of those that may be there: the last attempt counts.
+    /// Publishes the timings of a task in place of those that may be there: the last attempt counts. Nothing depends on them,
+    /// so they are not worth waiting for the disk.
     pub fn write_timings(&self, task: &TaskId, rows: &[TimingRow]) -> Result<(), ResultsError> {
         let target = self.root.join(TIMINGS).join(file_name(task)?);
         let bytes = timings_to_bytes(&self.job, rows)?;
-        publish_over(&self.root.join(STAGING), &target, &bytes)
+        publish_unsynced(&self.root.join(STAGING), &target, &bytes)
     }
 
     /// Publishes a file beside the folders, in place of what may be there.
@@ -215,10 +219,15 @@ impl JobFolder {
         self.publish_beside(CANDIDATES, &bytes)
     }
 
-    /// Publishes the verdict in place of what may be there, indented, keys in the order given.
+    /// Publishes the verdict in place of what may be there, indented, keys in the order given. Where there is a verdict,
+    /// everything that it rests on is there too, after a power failure as well.
     pub fn write_verdict(&self, verdict: &serde_json::Value) -> Result<(), ResultsError> {
-        let bytes = json_bytes(verdict);
-        self.publish_beside(VERDICT, &bytes)
+        for folder in [ROWS, MEANS, HITS, RELEVANT, CONDENSED, UNJUDGED] {
+            sync_folder(&self.root.join(folder))?;
+        }
+        sync_folder(&self.root)?;
+        self.publish_beside(VERDICT, &json_bytes(verdict))?;
+        sync_folder(&self.root)
     }
 
     /// Writes a file without rows when `rows/` has none, because a folder without any file is an error in `DuckDB` and
@@ -387,7 +396,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, ResultsError> {
 }
 
 /// Returns the name of a task's file. `=` is not allowed in it because tools read `key=value` as a partition.
-fn file_name(task: &TaskId) -> Result<String, ResultsError> {
+pub(super) fn file_name(task: &TaskId) -> Result<String, ResultsError> {
     let text = task.as_str();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     // Files that begin with `_` are ignored by pandas and read by DuckDB.

@@ -2,6 +2,7 @@
 
 mod holes;
 mod job;
+mod means;
 mod publish;
 
 pub use holes::JudgeNext;

@@ -2,6 +2,10 @@
 //!
 //! A file is written and synced in the staging folder, which lies on the same file system, and then moved to its place in
 //! one step. A process that is killed leaves at most a file in the staging folder.
+//!
+//! A file that has its name is whole even after a power failure. The name itself may be lost with the power until
+//! [`sync_folder`] returns: the task is then computed again, and a folder needs to be synced only before something is
+//! published that says that all of it is there.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -32,11 +36,8 @@ pub(super) fn publish_once(
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(ResultsError::io("read", target)(error)),
     }
-    match staged(staging, bytes)?.persist_noclobber(target) {
-        Ok(_) => {
-            sync_parent(target)?;
-            Ok(Commit::Written)
-        }
+    match synced(staging, bytes)?.persist_noclobber(target) {
+        Ok(_) => Ok(Commit::Written),
         // Somebody else published it in the meantime.
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
             let present = fs::read(target).map_err(ResultsError::io("read", target))?;
@@ -52,10 +53,23 @@ pub(super) fn publish_over(
     target: &Path,
     bytes: &[u8],
 ) -> Result<(), ResultsError> {
-    staged(staging, bytes)?
-        .persist(target)
-        .map_err(|error| ResultsError::io("publish", target)(error.error))?;
-    sync_parent(target)
+    moved(synced(staging, bytes)?, target)
+}
+
+/// Publishes a file in place of what may be there, whose content may be lost with the power.
+pub(super) fn publish_unsynced(
+    staging: &Path,
+    target: &Path,
+    bytes: &[u8],
+) -> Result<(), ResultsError> {
+    moved(staged(staging, bytes)?, target)
+}
+
+fn moved(file: NamedTempFile, target: &Path) -> Result<(), ResultsError> {
+    let moved = file.persist(target);
+    moved
+        .map(drop)
+        .map_err(|error| ResultsError::io("publish", target)(error.error))
 }
 
 fn compared(target: &Path, present: &[u8], bytes: &[u8]) -> Result<Commit, ResultsError> {
@@ -76,7 +90,14 @@ fn staged(staging: &Path, bytes: &[u8]) -> Result<NamedTempFile, ResultsError> {
         .tempfile_in(staging)
         .map_err(ResultsError::io("create a file in", staging))?;
     file.write_all(bytes)
-        .and_then(|()| file.as_file().sync_all())
+        .map_err(ResultsError::io("write", file.path()))?;
+    Ok(file)
+}
+
+fn synced(staging: &Path, bytes: &[u8]) -> Result<NamedTempFile, ResultsError> {
+    let file = staged(staging, bytes)?;
+    file.as_file()
+        .sync_all()
         .map_err(ResultsError::io("write", file.path()))?;
     Ok(file)
 }
@@ -91,11 +112,8 @@ fn readable_by_others(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn readable_by_others(_builder: &mut tempfile::Builder<'_, '_>) {}
 
-/// Makes the new name as durable as the content.
-fn sync_parent(target: &Path) -> Result<(), ResultsError> {
-    let Some(folder) = target.parent() else {
-        return Ok(());
-    };
+/// Makes the names in a folder as durable as the content of its files.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), ResultsError> {
     if cfg!(unix) {
         File::open(folder)
             .and_then(|folder| folder.sync_all())

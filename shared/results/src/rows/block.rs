@@ -12,7 +12,7 @@ use crate::ResultsError;
 use crate::cells::{Cells, job_table_to_bytes, numbers, optional_texts, texts};
 
 /// The metadata key under which a file names its fold, so that a file without rows has one.
-const SPLIT_KEY: &str = "split";
+pub(crate) const SPLIT_KEY: &str = "split";
 
 /// What was measured for one query of one candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +145,7 @@ pub(super) const STATUS: &str = "the status of a stage";
 pub(super) const FAILURE: &str = "a kind of failure";
 
 /// Returns the side of the split that a file names, having checked that all its rows name it and their job as well.
-pub(super) fn fold_of(cells: &Cells, job: &JobId) -> Result<Fold, ResultsError> {
+pub(crate) fn fold_of(cells: &Cells, job: &JobId) -> Result<Fold, ResultsError> {
     let named = cells.metadata(SPLIT_KEY).unwrap_or_default();
     let fold = Fold::from_name(named).ok_or_else(|| ResultsError::Cell {
         column: SPLIT_KEY.to_owned(),

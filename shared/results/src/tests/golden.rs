@@ -5,11 +5,17 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalfarm_domain::Fold;
+
+use super::holes::{condensed, queries, unjudged};
 use super::kinds::{candidates, hits, relevant, timings};
+use super::means::means;
 use super::{job, metrics, sample};
 use crate::{
-    RowBlock, candidates_to_bytes, hits_to_bytes, read_candidates, read_hits, read_relevant,
-    read_timings, relevant_to_bytes, timings_to_bytes,
+    RowBlock, candidates_to_bytes, condensed_to_bytes, hits_to_bytes, means_to_bytes,
+    queries_to_bytes, read_candidates, read_condensed, read_hits, read_means, read_queries,
+    read_relevant, read_timings, read_unjudged, relevant_to_bytes, timings_to_bytes,
+    unjudged_to_bytes,
 };
 
 fn golden(name: &str) -> PathBuf {
@@ -28,6 +34,11 @@ fn stored_files_are_read() {
     );
     let path = golden("relevant-v1.parquet");
     assert_eq!(read_relevant(&path, &job()).unwrap(), relevant());
+    let path = golden("means-v1.parquet");
+    assert_eq!(
+        read_means(&path, &job(), Fold::Train, &metrics()).unwrap(),
+        means()
+    );
     let path = golden("timings-v1.parquet");
     assert_eq!(read_timings(&path, &job()).unwrap(), timings());
     let path = golden("candidates-v1.parquet");
@@ -35,6 +46,15 @@ fn stored_files_are_read() {
         read_candidates(&path, &job(), &metrics()).unwrap(),
         candidates()
     );
+    let path = golden("condensed-v1.parquet");
+    assert_eq!(
+        read_condensed(&path, &job(), &metrics()).unwrap(),
+        condensed()
+    );
+    let path = golden("unjudged-v1.parquet");
+    assert_eq!(read_unjudged(&path, &job()).unwrap(), unjudged());
+    let path = golden("queries-v1.parquet");
+    assert_eq!(read_queries(&path, &job()).unwrap(), queries());
 }
 
 #[test]
@@ -46,11 +66,24 @@ fn the_bytes_are_pinned() {
             "relevant-v1.parquet",
             relevant_to_bytes(&job(), &relevant()),
         ),
+        (
+            "means-v1.parquet",
+            means_to_bytes(&job(), Fold::Train, &metrics(), &means()),
+        ),
         ("timings-v1.parquet", timings_to_bytes(&job(), &timings())),
         (
             "candidates-v1.parquet",
             candidates_to_bytes(&job(), &metrics(), &candidates()),
         ),
+        (
+            "condensed-v1.parquet",
+            condensed_to_bytes(&job(), &metrics(), &condensed()),
+        ),
+        (
+            "unjudged-v1.parquet",
+            unjudged_to_bytes(&job(), &unjudged()),
+        ),
+        ("queries-v1.parquet", queries_to_bytes(&job(), &queries())),
     ];
     for (name, bytes) in made {
         let stored = fs::read(golden(name)).unwrap();

@@ -4,6 +4,7 @@ mod folder;
 mod golden;
 mod holes;
 mod kinds;
+mod means;
 mod rows;
 mod view;
 
