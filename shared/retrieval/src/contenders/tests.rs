@@ -62,6 +62,10 @@ impl RawScores {
     }
 
     /// Returns what several terms come to together: sums in f64, then rounded.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "Lucene rounds a sum to f32"
+    )]
     fn sum(terms: &[Self]) -> Self {
         let (columns, documents) = terms[0].shape();
         let sum = |column: usize, document: usize| {

@@ -99,8 +99,7 @@ fn scores_equal_tantivys_where_every_document_has_every_field() {
                 .collect();
             let candidate = candidate(combine, &weights);
             let text = words.join(" ");
-            let alone = std::slice::from_ref(&candidate);
-            let ours = lists(&index, &text, alone, usize::MAX).remove(0);
+            let ours = lists(&index, &text, std::slice::from_ref(&candidate), usize::MAX).remove(0);
             pruned_lists_begin_it(&index, &text, &candidate, &ours);
             let mut ours: Vec<(String, f32)> = ours
                 .iter()
