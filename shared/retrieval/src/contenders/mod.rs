@@ -10,7 +10,7 @@ mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use dominance::beaten;
+use dominance::{beaten, falling_sums};
 use field_top::{KthBest, pick, relaxed};
 pub(crate) use margin::Margin;
 use sources::Sources;
@@ -49,6 +49,8 @@ pub(crate) struct Contenders {
     starts: Box<[u32]>,
     /// The column and score of each field in which a document has a posting.
     cells: Box<[(u32, f32)]>,
+    /// Every position once, likely winners first.
+    likely: Box<[u32]>,
 }
 
 impl Contenders {
@@ -83,6 +85,7 @@ impl Contenders {
             rows: table.rows.as_slice().into(),
             starts: starts.into(),
             cells: cells.into(),
+            likely: table.by_falling_sum().into(),
         }
     }
 
@@ -102,9 +105,15 @@ impl Contenders {
         &self.cells[start..end]
     }
 
+    /// Returns every position once, likely winners first: once the lists hold those, few others have to be inserted.
+    pub(crate) fn likely(&self) -> &[u32] {
+        &self.likely
+    }
+
     /// Returns the memory that the contenders take.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
+            + size_of_val(&*self.likely)
             + size_of_val(&*self.needs.columns)
             + size_of_val(&*self.rows)
             + size_of_val(&*self.starts)
@@ -127,6 +136,17 @@ impl Table {
             scores: scores.collect(),
             rows,
         }
+    }
+
+    /// Returns the positions by falling sum of scores, each field's divided by its greatest; equal sums in the tie order.
+    fn by_falling_sum(&self) -> Vec<u32> {
+        let mut keys = falling_sums(self);
+        keys.sort_unstable();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the lower half of the key is the position"
+        )]
+        keys.into_iter().map(|key| key as u32).collect()
     }
 
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {

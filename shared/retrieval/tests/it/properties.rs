@@ -53,7 +53,8 @@ fn random_candidate() -> impl Strategy<Value = Candidate> {
 
 fn settings() -> impl Strategy<Value = EngineSettings> {
     let analyzer = select(vec![AnalyzerKind::Standard, AnalyzerKind::English]);
-    let k1 = prop_oneof![Just(1.2_f32), Just(0.0), 0.1_f32..3.0];
+    let tenths = (1_u8..30).prop_map(|tenths| f32::from(tenths) / 10.0);
+    let k1 = prop_oneof![Just(1.2_f32), Just(0.0), tenths];
     let b = prop_oneof![Just(0.75_f32), Just(0.0), Just(1.0)];
     (analyzer, k1, b).prop_map(|(analyzer, k1, b)| EngineSettings { analyzer, k1, b })
 }
