@@ -1,5 +1,6 @@
 //! `evalfarm compare`.
 
+mod attacks;
 mod forms;
 mod gate;
 mod outcomes;
