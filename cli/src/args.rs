@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Print metric values of a run against judgments
     Evaluate(EvaluateArgs),
     /// Judge a candidate against a baseline from results that you already have
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// Judge the stored rows of a job again, under its own policy or another
     Gate(GateArgs),
     /// Check that the judge keeps its promises on your data

@@ -92,8 +92,16 @@ pub struct Condensed {
 }
 
 impl Coverage {
-    /// Returns the shares of judged hits; intervals and condensed lists come later.
+    /// Returns the shares of judged hits; intervals and condensed lists come later. A share that is missing where a side
+    /// returned something makes the whole unknown: the known ones may be those that look well.
     pub(crate) fn of(baseline: &Side, candidate: &Side) -> Option<Self> {
+        let rows = 0..baseline.failures.len();
+        if [baseline, candidate]
+            .iter()
+            .any(|side| rows.clone().any(|row| hides_its_share(side, row)))
+        {
+            return None;
+        }
         let pairs: Vec<(f64, f64)> = baseline
             .judged
             .as_ref()?
@@ -122,6 +130,16 @@ impl Coverage {
     pub fn difference(&self) -> f64 {
         self.candidate - self.baseline
     }
+}
+
+/// Whether a side returned something on a query, as far as is known, and does not say which share of it is judged.
+fn hides_its_share(side: &Side, row: usize) -> bool {
+    let is_empty = side.zero_results.as_ref().is_some_and(|zero| zero[row]);
+    let known = side
+        .judged
+        .as_ref()
+        .is_some_and(|judged| judged[row].is_some());
+    side.failures[row].is_none() && !is_empty && !known
 }
 
 /// Returns by how many queries the candidate has more empty results than the baseline, over pairs in which neither failed.

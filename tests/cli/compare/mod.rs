@@ -1,5 +1,7 @@
 //! `evalfarm compare`.
 
+mod attacks;
+mod damaged;
 mod forms;
 mod gate;
 mod outcomes;

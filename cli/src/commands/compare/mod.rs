@@ -1,5 +1,6 @@
 //! `evalfarm compare`: a verdict from results that somebody already has.
 
+mod given;
 mod more;
 mod origin;
 mod runs;
@@ -9,13 +10,14 @@ mod unjudged;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use evalfarm_domain::{CandidateId, Fold, Metric, MetricName};
+use evalfarm_domain::{CandidateId, DocId, Fold, Metric, MetricName, QueryId};
 use evalfarm_gate::{
     Evidence, EvidenceError, EvidenceParts, GatePolicy, RawGatePolicy, Side, judge,
 };
 use evalfarm_report::{Findings, findings_text};
 use serde_json::{Value, json};
 
+use self::given::Given;
 use self::more::MoreArgs;
 use crate::commands::measuring::{MeasuringArgs, metric};
 use crate::commands::outcomes::OutcomeArgs;
@@ -35,9 +37,14 @@ Examples:
   evalfarm compare job job --split holdout --baseline-id c0a1… --candidate-id c9f2…
 
 Value tables are Parquet, CSV, JSONL or JSON with one row a query: an id column (`query_id`, `qid`, `query`) and one \
-numeric column a metric. A query that only one side has counts as failed on the other, and never helps the candidate.";
+numeric column a metric. A query that only one side has counts as failed on the other, and never helps the candidate. \
+Optional columns say more: `failure` (why a query failed), `zero_result`, `judged_share`, `rewrite_status` and \
+`rerank_status`; empty means that nothing happened, and what one side records of results the other has to record too.
 
-/// What a judged query is that a run does not contain, when the other run contains it.
+Of runs, a judged query that a run lacks has failed there, also when both lack it: `--missing zero-result` says that \
+nothing was found.";
+
+/// What a judged query is that a run does not contain, whether or not the other run contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MissingArg {
     /// The system failed on it: its pair never helps the candidate
@@ -71,6 +78,8 @@ impl SplitArg {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    given: Given,
     /// Results of the baseline: a TREC run with --qrels, a table of per-query values or the folder of a job without
     baseline: PathBuf,
     /// Results of the candidate, of the same kind
@@ -87,7 +96,7 @@ pub(crate) struct CompareArgs {
     /// Metrics computed from runs, the primary first (default: nDCG@10 RR@10 R@10 P@10)
     #[arg(long = "metric", value_parser = metric, requires = "qrels")]
     metrics: Vec<Metric>,
-    /// What a judged query is that only one of the runs contains
+    /// What a judged query is that a run does not contain
     #[arg(long, value_enum, default_value = "failed", requires = "qrels")]
     missing: MissingArg,
     /// Column of a value table that is a cost, so that less is better; may be given several times
@@ -118,6 +127,8 @@ struct Input {
     parts: EvidenceParts,
     /// The reruns of the command line, over the same queries and metrics.
     reruns: Vec<Side>,
+    /// Unjudged documents of runs, the most decisive first.
+    next: Vec<(QueryId, DocId)>,
     baseline: String,
     candidate: String,
 }
@@ -130,6 +141,8 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Judges the candidate and prints the verdict.
 pub(crate) fn compare(args: &CompareArgs, printer: &Printer) -> Result<u8, Failure> {
+    args.given.check(&args.baseline, &args.candidate)?;
+    args.more.check()?;
     let raw = raw_policy(args)?;
     let policy = GatePolicy::try_from(raw.clone()).map_err(Failure::input)?;
     let (baseline, candidate) = (&args.baseline, &args.candidate);
@@ -148,6 +161,9 @@ pub(crate) fn compare(args: &CompareArgs, printer: &Printer) -> Result<u8, Failu
     let judgement = judge(&policy, &evidence).map_err(unjudgeable)?;
     let mut document = serde_json::to_value(&judgement).map_err(Failure::infrastructure)?;
     name_sides(&mut document, args);
+    if let Some(path) = &args.more.judge_next {
+        unjudged::write_next(path, &input.next)?;
+    }
     let text = || {
         findings_text(&Findings {
             verdict: judgement.verdict,

@@ -7,6 +7,7 @@ use evalfarm_dataset::value_table::{ValueTableOptions, read_value_table};
 use evalfarm_domain::RerankStatus;
 use evalfarm_gate::{EvidenceParts, GatePolicy, Side, rerun};
 
+use super::unjudged::may_replace;
 use crate::commands::measuring::input;
 use crate::failure::Failure;
 
@@ -16,7 +17,8 @@ pub(super) struct MoreArgs {
     /// Results of the candidate run again, or of baseline and candidate run again: what differs is noise
     #[arg(long, num_args = 1..=2, value_name = "RERUN")]
     pub(super) repeat: Vec<PathBuf>,
-    /// Table with the candidate's stage statuses (columns `rerank_status`, `rewrite_status`), one row a query
+    /// Table with the candidate's stage statuses (columns `rerank_status`, `rewrite_status`), one row a query; a stage
+    /// that failed by it or by the results has failed
     #[arg(long, value_name = "TABLE")]
     statuses: Option<PathBuf>,
     /// Table with the baseline's stage statuses
@@ -28,6 +30,18 @@ pub(super) struct MoreArgs {
 }
 
 impl MoreArgs {
+    /// Refuses more reruns than there are sides, and a file for pairs that would be lost.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if let [_, _, third, ..] = self.repeat.as_slice() {
+            return Err(Failure::input(format!(
+                "`--repeat` takes one or two reruns, and `{}` is a third",
+                third.display()
+            ))
+            .with_hint("give the candidate's rerun, or the baseline's and the candidate's"));
+        }
+        self.judge_next.as_deref().map_or(Ok(()), may_replace)
+    }
+
     /// Adds statuses and reruns to the evidence.
     pub(super) fn add(
         &self,
@@ -36,10 +50,12 @@ impl MoreArgs {
         parts: &mut EvidenceParts,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.statuses {
-            parts.candidates[0].rerank = Some(statuses(path, parts)?);
+            let known = parts.candidates[0].rerank.take();
+            parts.candidates[0].rerank = Some(combined(known, statuses(path, parts)?));
         }
         if let Some(path) = &self.baseline_statuses {
-            parts.baseline.rerank = Some(statuses(path, parts)?);
+            let known = parts.baseline.rerank.take();
+            parts.baseline.rerank = Some(combined(known, statuses(path, parts)?));
         }
         // One rerun is the candidate's; of two the first is the baseline's.
         let firsts = [&parts.candidates[0], &parts.baseline, &parts.candidates[0]];
@@ -69,9 +85,24 @@ impl MoreArgs {
     }
 }
 
+/// Joins what the results say with what another table says: a stage that failed by either has failed.
+fn combined(known: Option<Vec<RerankStatus>>, said: Vec<RerankStatus>) -> Vec<RerankStatus> {
+    let Some(known) = known else {
+        return said;
+    };
+    let either = |(known, said): (RerankStatus, RerankStatus)| {
+        if known.is_degraded() { known } else { said }
+    };
+    known.into_iter().zip(said).map(either).collect()
+}
+
 /// Returns the statuses of the evidence's queries. A table that knows nothing of a query says nothing about the whole.
 fn statuses(path: &Path, parts: &EvidenceParts) -> Result<Vec<RerankStatus>, Failure> {
-    let table = read_value_table(path, &ValueTableOptions::default()).map_err(input)?;
+    let options = ValueTableOptions {
+        statuses_only: true,
+        ..ValueTableOptions::default()
+    };
+    let table = read_value_table(path, &options).map_err(input)?;
     let shown = path.display();
     let Some(degraded) = &table.degraded else {
         return Err(Failure::input(format!("`{shown}` has no column with statuses of a stage"))

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use evalfarm_dataset::value_table::ValueTable;
 use evalfarm_domain::{Fold, Gains, QueryId};
-use evalfarm_results::{JobFolder, JobQuery};
+use evalfarm_results::{JobFolder, JobQuery, ResultsError};
+use serde::Deserialize;
+use serde_json::Value;
 
+use crate::commands::gate::unopened;
 use crate::failure::Failure;
 
 /// The job of a table of our own rows.
@@ -17,7 +21,7 @@ pub(super) struct Origin {
     pub(super) synthetic: bool,
     /// How grades became gains, in words.
     pub(super) gains: Option<String>,
-    /// What judging needs to know of the queries; none when the job did not get that far.
+    /// What judging needs to know of the queries.
     pub(super) queries: BTreeMap<QueryId, JobQuery>,
     dataset: Option<String>,
     evaluation: Option<u64>,
@@ -26,32 +30,45 @@ pub(super) struct Origin {
 
 impl Origin {
     /// Looks for the job of a table: its folder, the folder of its rows, or one file of these was read. The queries are
-    /// those of one side of its split.
-    pub(super) fn of(table: &ValueTable, fold: Option<Fold>) -> Option<Self> {
-        table.candidate.as_ref()?;
-        let job = table
-            .path
-            .ancestors()
-            .take(3)
-            .find_map(|folder| JobFolder::open(folder).ok())?;
+    /// those of one side of its split. Rows that lie in no job folder have none; a damaged job is an error, because its
+    /// queries, weights and clusters would be lost without a word.
+    pub(super) fn of(table: &ValueTable, fold: Option<Fold>) -> Result<Option<Self>, Failure> {
+        if table.candidate.is_none() {
+            return Ok(None);
+        }
+        let Some(folder) = folder(&table.path)? else {
+            return Ok(None);
+        };
+        let job = match JobFolder::open(&folder) {
+            Ok(job) => job,
+            Err(ResultsError::NoJob { .. }) if !is_robbed(&folder) => return Ok(None),
+            Err(error) => return Err(unopened(error, &folder)),
+        };
+        if let Some(of) = table.job.as_ref().filter(|of| *of != job.job().as_str()) {
+            return Err(Failure::infrastructure(format!(
+                "`{}` has rows of job `{of}`, and lies in the folder of `{}`",
+                table.path.display(),
+                job.job()
+            )));
+        }
         let record = job.record();
-        let verdict = job.verdict().ok().flatten().unwrap_or_default();
-        let provenance = &verdict["provenance"];
-        let queries = job.queries().unwrap_or_default().into_iter();
+        let verdict = job.verdict().map_err(Failure::infrastructure)?;
+        let provenance = verdict
+            .map(|verdict| provenance(&job, &verdict))
+            .transpose()?;
+        let queries = job.queries().map_err(Failure::infrastructure)?.into_iter();
         let queries = queries.filter(|query| Some(query.fold) == fold);
-        Some(Self {
+        Ok(Some(Self {
             folder: job.path().display().to_string(),
-            synthetic: provenance["synthetic"].as_bool().unwrap_or_default(),
-            gains: serde_json::from_value::<Gains>(provenance["gains"].clone())
-                .ok()
-                .map(|gains| gains.to_string()),
+            synthetic: provenance.as_ref().is_some_and(|known| known.synthetic),
+            gains: provenance.as_ref().map(|known| known.gains.to_string()),
             queries: queries
                 .map(|query| (query.query.id.clone(), query))
                 .collect(),
             dataset: record["dataset"].as_str().map(str::to_owned),
             evaluation: record["evaluation"].as_u64(),
-            relevant_from: provenance["relevant_from"].as_f64(),
-        })
+            relevant_from: provenance.map(|known| known.relevant_from),
+        }))
     }
 
     /// Returns the traffic weights that the job knows; nothing when all are 1.
@@ -83,6 +100,53 @@ impl Origin {
             .collect();
         relevant.map(|relevant| relevant.iter().sum::<f64>() / queries.len() as f64)
     }
+}
+
+/// What a job's verdict says of how it was measured.
+#[derive(Debug, Deserialize)]
+struct Provenance {
+    synthetic: bool,
+    gains: Gains,
+    relevant_from: f64,
+}
+
+fn provenance(job: &JobFolder, verdict: &Value) -> Result<Provenance, Failure> {
+    Provenance::deserialize(&verdict["provenance"]).map_err(|error| {
+        Failure::infrastructure(format!(
+            "`{}` does not say how the job was measured: {error}",
+            job.path().join("verdict.json").display()
+        ))
+    })
+}
+
+/// Returns where the job of a path would be: the folder itself, or that of its `rows`, as far as the path is written.
+fn folder(path: &Path) -> Result<Option<PathBuf>, Failure> {
+    let absolute = std::path::absolute(path).map_err(Failure::infrastructure)?;
+    let above = |steps: usize| {
+        let written = path.ancestors().nth(steps);
+        let written = written.filter(|folder| !folder.as_os_str().is_empty());
+        written
+            .or_else(|| absolute.ancestors().nth(steps))
+            .map(Path::to_owned)
+    };
+    let is_rows = |folder: &Path| folder.ends_with("rows");
+    Ok(if path.is_file() {
+        absolute
+            .parent()
+            .is_some_and(is_rows)
+            .then(|| above(2))
+            .flatten()
+    } else if is_rows(&absolute) {
+        above(1)
+    } else {
+        above(0)
+    })
+}
+
+/// Whether a folder without `job.json` holds what only a job leaves.
+fn is_robbed(folder: &Path) -> bool {
+    let left = ["queries.parquet", "candidates.parquet", "verdict.json"];
+    left.iter().any(|name| folder.join(name).is_file())
 }
 
 /// Refuses two jobs on different datasets, or with different gains, relevance levels or versions of the evaluation. What

@@ -7,7 +7,7 @@ use evalfarm_domain::{FailureKind, Judgments, Measure, Measurement, Metric};
 use evalfarm_gate::{Context, EvidenceParts, JudgedMetric, RawGatePolicy, Side};
 use evalfarm_metrics::{Evaluation, QuerySet, evaluate};
 
-use super::unjudged::{Runs, write_next};
+use super::unjudged::Runs;
 use super::{CompareArgs, Input, MissingArg, id_of};
 use crate::commands::measuring::{OrderArg, counted, metric, unscorable};
 use crate::failure::Failure;
@@ -61,25 +61,16 @@ pub(super) fn read(
         ..reader.measurement.clone()
     };
     let seen = runs.seen(&measurement, &id_of("candidate")?)?;
-    if let Some(path) = &args.more.judge_next {
-        write_next(path, &seen.next)?;
-    }
     let mut reruns = Vec::new();
     for path in &args.more.repeat {
         let (again, _) = reader.evaluation(path)?;
-        reruns.push(side("rerun", &again, &candidate, asked, args.missing)?);
+        reruns.push(side("rerun", &again, asked, args.missing)?);
     }
     let parts = EvidenceParts {
         queries: judgments.iter().map(|(query, _)| query.clone()).collect(),
         metrics: metrics.iter().copied().map(JudgedMetric::from).collect(),
-        baseline: side("baseline", &baseline, &candidate, asked, args.missing)?,
-        candidates: vec![side(
-            "candidate",
-            &candidate,
-            &baseline,
-            asked,
-            args.missing,
-        )?],
+        baseline: side("baseline", &baseline, asked, args.missing)?,
+        candidates: vec![side("candidate", &candidate, asked, args.missing)?],
         weights: None,
         clusters: None,
         context: Context {
@@ -94,6 +85,7 @@ pub(super) fn read(
     Ok(Input {
         parts,
         reruns,
+        next: seen.next,
         baseline: args.baseline.display().to_string(),
         candidate: args.candidate.display().to_string(),
     })
@@ -192,25 +184,15 @@ impl Reader<'_> {
     }
 }
 
-/// Returns what was measured of one run. A query that it lacks and the other run has failed, unless the user says that
-/// nothing was found; a query that both lack is an empty ranking on both sides and decides nothing.
-fn side(
-    id: &str,
-    own: &Evaluation,
-    other: &Evaluation,
-    asked: usize,
-    missing: MissingArg,
-) -> Result<Side, Failure> {
+/// Returns what was measured of one run. A query that it lacks has failed, whether or not the other run has it, unless
+/// the user says that nothing was found: queries that nobody answered are no evidence.
+fn side(id: &str, own: &Evaluation, asked: usize, missing: MissingArg) -> Result<Side, Failure> {
     let column = |index: usize| own.per_query.iter().map(move |row| row.values[index]);
     let values = (0..asked).map(|index| column(index).map(|value| value.unwrap_or(0.0)).collect());
-    let failures = own
-        .per_query
-        .iter()
-        .zip(&other.per_query)
-        .map(|(own, other)| match missing {
-            MissingArg::Failed if !own.answered && other.answered => Some(FailureKind::Missing),
-            MissingArg::Failed | MissingArg::ZeroResult => None,
-        });
+    let failures = own.per_query.iter().map(|row| match missing {
+        MissingArg::Failed if !row.answered => Some(FailureKind::Missing),
+        MissingArg::Failed | MissingArg::ZeroResult => None,
+    });
     Ok(Side {
         failures: failures.collect(),
         zero_results: Some(

@@ -34,15 +34,19 @@ pub(super) fn read(
         "baseline",
         args.baseline_id.as_deref(),
     )?;
-    let before = Origin::of(&baseline, fold);
+    let before = Origin::of(&baseline, fold)?;
     let (candidate, fold) = table(
         args,
         &args.candidate,
         "candidate",
         args.candidate_id.as_deref(),
     )?;
-    let after = Origin::of(&candidate, fold);
+    let after = Origin::of(&candidate, fold)?;
     refuse_different(before.as_ref(), after.as_ref())?;
+    refuse_one_sided(&baseline, &candidate)?;
+    for table in [&baseline, &candidate] {
+        note_ignored(table, printer);
+    }
     let origin = before.as_ref().or(after.as_ref());
     // A job's queries are the set, whatever rows it has: one without rows is missing and not left out.
     let known = origin.iter().flat_map(|origin| origin.queries.keys());
@@ -85,9 +89,49 @@ pub(super) fn read(
     Ok(Input {
         parts,
         reruns,
+        next: Vec::new(),
         baseline: called(&baseline),
         candidate: called(&candidate),
     })
+}
+
+/// Says which columns say nothing here: a figure with its unit written along is a text.
+fn note_ignored(table: &ValueTable, printer: &Printer) {
+    if !table.ignored.is_empty() {
+        let names: Vec<String> = table
+            .ignored
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        printer.note(&format!(
+            "`{}`: not numbers and not known, so ignored: {}",
+            table.path.display(),
+            names.join(", ")
+        ));
+    }
+}
+
+/// Refuses what only one side records: the other's harm, or its absence, could not be told.
+fn refuse_one_sided(baseline: &ValueTable, candidate: &ValueTable) -> Result<(), Failure> {
+    type Recorded = fn(&ValueTable) -> bool;
+    let columns: [(&str, Recorded); 2] = [
+        ("zero_result", |table| table.zero_result.is_some()),
+        ("judged_share", |table| table.judged.is_some()),
+    ];
+    for (name, recorded) in columns {
+        let (has, lacks) = match (recorded(baseline), recorded(candidate)) {
+            (true, false) => (baseline, candidate),
+            (false, true) => (candidate, baseline),
+            (true, true) | (false, false) => continue,
+        };
+        return Err(Failure::input(format!(
+            "`{}` has no column `{name}`, and `{}` has one",
+            lacks.path.display(),
+            has.path.display()
+        ))
+        .with_hint("record it on both sides, or on neither"));
+    }
+    Ok(())
 }
 
 /// Reads a rerun, which has to have measured the same.
@@ -124,6 +168,7 @@ fn table(
     let mut options = ValueTableOptions {
         candidate: id.map(id_of).transpose()?,
         fold: args.split.map(super::SplitArg::fold),
+        ..ValueTableOptions::default()
     };
     let shown = path.display();
     let mut folds: Vec<Fold> = options.fold.into_iter().collect();

@@ -1,6 +1,7 @@
 //! What the unjudged hits of two runs may hide.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use evalfarm_dataset::trec::Run;
@@ -98,16 +99,54 @@ impl Runs<'_> {
     }
 }
 
+/// Columns of the table of what to judge next.
+const COLUMNS: [&str; 4] = ["query_id", "query", "docid", "rating"];
+
+/// Refuses to write over anything but a former table of what to judge next in which nobody has judged anything yet.
+pub(super) fn may_replace(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    let kind = match fs::metadata(path) {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => {
+            return Err(Failure::infrastructure(format!(
+                "failed to look at `{shown}`: {error}"
+            )));
+        }
+    };
+    if !kind.is_file() && !kind.is_dir() {
+        // A terminal or a pipe keeps nothing that could be lost.
+        return Ok(());
+    }
+    let unfilled = kind.is_file() && is_unfilled(path);
+    if unfilled {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "`--judge-next {shown}` would overwrite a file that is no list of pairs without ratings"
+    ))
+    .with_hint("name a new file"))
+}
+
+fn is_unfilled(path: &Path) -> bool {
+    let Ok(mut table) = csv::Reader::from_path(path) else {
+        return false;
+    };
+    let named = table.headers().is_ok_and(|header| header == COLUMNS[..]);
+    named
+        && table
+            .records()
+            .all(|row| row.is_ok_and(|row| row.get(3) == Some("")))
+}
+
 /// Writes what to judge next as a table of ratings. TREC files have no query texts, so each query's id stands in their place.
 pub(super) fn write_next(path: &Path, next: &[(QueryId, DocId)]) -> Result<(), Failure> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    let written = table
-        .write_record(["query_id", "query", "docid", "rating"])
-        .and_then(|()| {
-            next.iter().try_for_each(|(query, document)| {
-                table.write_record([query.as_str(), query.as_str(), document.as_str(), ""])
-            })
-        });
+    let written = table.write_record(COLUMNS).and_then(|()| {
+        next.iter().try_for_each(|(query, document)| {
+            table.write_record([query.as_str(), query.as_str(), document.as_str(), ""])
+        })
+    });
     written.map_err(Failure::infrastructure)?;
     let bytes = table
         .into_inner()

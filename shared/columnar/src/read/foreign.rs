@@ -1,6 +1,6 @@
 //! Files of other tools: the schema is inferred.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 
 use arrow_schema::DataType;
@@ -9,7 +9,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::strict::{decode, guarded, stored_metadata};
+use crate::seal::{CHECKSUM_KEY, check_seal};
 use crate::table::is_reserved;
+use crate::write::{NAME_KEY, VERSION_KEY};
 use crate::{ColumnType, ColumnarError, Field, Schema, Table};
 
 /// Name of the schema of a table that was read from a file of another tool.
@@ -19,9 +21,20 @@ const FOREIGN: &str = "foreign";
 ///
 /// Text of every kind becomes text, whole numbers become i64 or u64, floats become f64, truth values bool. The inferred
 /// schema is called `foreign`, version 0, and keeps which columns may hold empty cells. NaN and infinities are errors
-/// that name column and row; so are columns of other types (dates, decimals, lists, bytes) among those asked for.
+/// that name column and row; so are columns of other types (dates, decimals, lists, bytes) among those asked for. A file
+/// that says that this project wrote it has to have the checksum that it was written with.
 pub fn read_foreign(path: &Path, columns: Option<&[&str]>) -> Result<Table, ColumnarError> {
     guarded(|| read(path, columns)).map_err(|error| error.in_file(path))
+}
+
+/// Checks that a file is as this project wrote it, whatever it holds.
+pub fn check_sealed(path: &Path) -> Result<(), ColumnarError> {
+    check_sealed_bytes(path).map_err(|error| error.in_file(path))
+}
+
+fn check_sealed_bytes(path: &Path) -> Result<(), ColumnarError> {
+    let bytes = fs::read(path).map_err(|source| ColumnarError::Io { source })?;
+    check_seal(&bytes)
 }
 
 fn read(path: &Path, columns: Option<&[&str]>) -> Result<Table, ColumnarError> {
@@ -42,6 +55,10 @@ fn read(path: &Path, columns: Option<&[&str]>) -> Result<Table, ColumnarError> {
     };
     check_compression(footer.metadata(), &schema)?;
     let mut metadata = stored_metadata(&footer);
+    let ours = [CHECKSUM_KEY, NAME_KEY, VERSION_KEY];
+    if ours.iter().any(|key| metadata.contains_key(*key)) {
+        check_sealed_bytes(path)?;
+    }
     metadata.retain(|key, _| !is_reserved(key));
     decode(file, &footer, schema, metadata, false)
 }

@@ -4,5 +4,5 @@ mod foreign;
 mod sink;
 mod strict;
 
-pub use foreign::read_foreign;
+pub use foreign::{check_sealed, read_foreign};
 pub use strict::{read_bytes, read_path, read_selected};

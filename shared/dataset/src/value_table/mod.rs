@@ -3,6 +3,7 @@
 //! Read are this project's own rows (one file or a folder of them), and wide tables of any tool with a column of query
 //! ids: Parquet, CSV, TSV, JSONL, a JSON list, or a JSON object whose `queries` is such a list.
 
+mod columns;
 mod names;
 mod own;
 mod parquet;

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use evalfarm_domain::Fold;
+
 use super::ValueTableOptions;
-use crate::fault::{Fault, list};
+use crate::fault::{Fault, list, shorten};
 
 /// Prefix of columns with what was measured.
 pub(crate) const VALUE: &str = "value_";
@@ -28,6 +30,21 @@ pub(crate) fn choose(
     rows: &[Belonging<'_>],
     options: &ValueTableOptions,
 ) -> Result<Vec<bool>, Fault> {
+    let splits = rows.iter().any(|row| row.split.is_some());
+    let sides = [Fold::Train, Fold::Holdout, Fold::All].map(Fold::as_str);
+    for (at, row) in (1..).zip(rows) {
+        let reject = |name: &str, value: Option<&str>, expected| Fault::Value {
+            name: format!("column `{name}` of row {at}"),
+            value: shorten(value.unwrap_or_default()),
+            expected,
+        };
+        if row.candidate.is_none() {
+            return Err(reject("candidate", None, "the id of a candidate"));
+        }
+        if splits && !row.split.is_some_and(|split| sides.contains(&split)) {
+            return Err(reject("split", row.split, "train, holdout or all"));
+        }
+    }
     let candidates: BTreeSet<&str> = rows.iter().filter_map(|row| row.candidate).collect();
     let wanted = match (&options.candidate, candidates.first()) {
         (Some(named), _) => {
@@ -46,7 +63,7 @@ pub(crate) fn choose(
             });
         }
     };
-    let fold = options.fold.map(evalfarm_domain::Fold::as_str);
+    let fold = options.fold.map(Fold::as_str);
     let keep = rows
         .iter()
         .map(|row| row.candidate == wanted && (fold.is_none() || row.split == fold));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalfarm_columnar::{Column, read_foreign};
+use evalfarm_columnar::{Column, check_sealed, read_foreign};
 
 use super::ValueTableOptions;
 use super::own::{Belonging, choose, is_own};
@@ -38,6 +38,12 @@ pub(crate) fn read(path: &Path, options: &ValueTableOptions) -> Result<RawTable,
     read_files(path, &files, options)
 }
 
+/// Whether a file is one of the rows of a job, which this project alone writes.
+fn in_job(file: &Path) -> bool {
+    let rows = file.parent().filter(|folder| folder.ends_with("rows"));
+    rows.is_some_and(|rows| rows.join("../job.json").is_file())
+}
+
 fn read_files(
     path: &Path,
     files: &[PathBuf],
@@ -45,10 +51,14 @@ fn read_files(
 ) -> Result<RawTable, InputError> {
     let mut tables = Vec::new();
     for file in files {
-        let table = read_foreign(file, None).map_err(|source| InputError::Columns {
+        let damaged = |source| InputError::Columns {
             path: file.clone(),
             source,
-        })?;
+        };
+        if in_job(file) {
+            check_sealed(file).map_err(damaged)?;
+        }
+        let table = read_foreign(file, None).map_err(damaged)?;
         tables.push((file, table));
     }
     let own = tables.iter().all(|(_, table)| {

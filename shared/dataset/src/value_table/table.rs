@@ -5,15 +5,15 @@ use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 use evalfarm_domain::{
-    CandidateId, FailureKind, Fold, Measure, MetricName, QueryId, RerankStatus, RewriteStatus,
+    CandidateId, FailureKind, Fold, MetricName, QueryId, RerankStatus, RewriteStatus,
 };
 
-use super::names::metric_of_column;
-use super::own::{Belonging, SCORED, VALUE, choose, is_own};
+use super::columns::{Role, other_ids, roles};
+use super::own::{Belonging, choose, is_own};
 use super::raw::{Cell, RawTable};
 use super::{parquet, text};
 use crate::InputError;
-use crate::fault::{Fault, list, shorten};
+use crate::fault::{Fault, shorten};
 use crate::source::{inner_extension, open};
 
 /// What is read of a table of values.
@@ -23,6 +23,8 @@ pub struct ValueTableOptions {
     pub candidate: Option<CandidateId>,
     /// Which side of the split, when the rows say so; all rows when absent.
     pub fold: Option<Fold>,
+    /// Whether a table without any metric is accepted, for what it says of stages.
+    pub statuses_only: bool,
 }
 
 /// Per-query values, queries in bytewise order of their ids, each once.
@@ -46,6 +48,8 @@ pub struct ValueTable {
     pub degraded: Option<Vec<bool>>,
     /// Whose values these are, for this project's own rows.
     pub candidate: Option<String>,
+    /// Which job they are of, for this project's own rows that say so.
+    pub job: Option<String>,
     /// Columns that were left aside because they are neither numbers nor known.
     pub ignored: Vec<String>,
 }
@@ -53,8 +57,12 @@ pub struct ValueTable {
 /// First bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// Names of the column with the query's id. `query` comes last: beside another of these it is the text.
-const QUERY: [&str; 4] = ["query_id", "query-id", "qid", "query"];
+/// What a column `failure` may hold.
+const FAILURE: &str =
+    "empty, missing, timeout, transport_error, invalid_response or internal_error";
+
+/// What a column of a stage's statuses may hold.
+const STATUS: &str = "empty, or the status of a stage, e.g. `applied`";
 
 /// Reads a table of values. The format is that of the file's name, or of its first bytes when the name says nothing.
 pub fn read_value_table(
@@ -86,24 +94,6 @@ pub fn read_value_table(
     Reader::new(path, raw, options)?.read()
 }
 
-/// What a column is.
-#[derive(Debug, Clone, PartialEq)]
-enum Role {
-    Query,
-    /// A metric; `complete` when every query without a failure must have a value.
-    Metric {
-        name: MetricName,
-        complete: bool,
-    },
-    Scored(MetricName),
-    ZeroResult,
-    Judged,
-    Failure,
-    Rewrite,
-    Rerank,
-    Ignored,
-}
-
 struct Reader<'a> {
     path: &'a Path,
     raw: RawTable,
@@ -133,27 +123,9 @@ impl<'a> Reader<'a> {
         if raw.places.is_empty() {
             return Err(InputError::file(path, Fault::Empty { what: "row" }));
         }
-        let query = raw.find(&QUERY).ok_or_else(|| {
-            let fault = Fault::Missing {
-                kind: "column",
-                name: "query_id".to_owned(),
-                found: list(raw.columns.iter().map(|(name, _)| name.as_str())),
-            };
-            InputError::file(path, fault)
-        })?;
-        let mut roles: Vec<Role> = raw
-            .columns
-            .iter()
-            .map(|(name, cells)| {
-                if own {
-                    own_role(name)
-                } else {
-                    role(name, cells)
-                }
-            })
-            .collect();
-        roles[query] = Role::Query;
-        if !roles.iter().any(|role| matches!(role, Role::Metric { .. })) {
+        let roles = roles(&raw, own).map_err(|fault| InputError::file(path, fault))?;
+        let measured = roles.iter().any(|role| matches!(role, Role::Metric { .. }));
+        if !measured && !options.statuses_only {
             let what = "column of metric values";
             return Err(InputError::file(path, Fault::Empty { what }));
         }
@@ -202,7 +174,8 @@ impl<'a> Reader<'a> {
             failure,
             judged: None,
             degraded: self.degraded(&order)?,
-            candidate: self.candidate(),
+            candidate: self.own_text("candidate"),
+            job: self.own_text("job"),
             ignored: Vec::new(),
         };
         for (column, role) in self.roles.iter().enumerate() {
@@ -232,7 +205,7 @@ impl<'a> Reader<'a> {
                 Role::Judged => table.judged = Some(self.numbers(column, &order)?),
                 Role::ZeroResult => table.zero_result = Some(self.flags(column, &order)?),
                 Role::Ignored => table.ignored.push(self.raw.columns[column].0.clone()),
-                Role::Query | Role::Failure | Role::Rewrite | Role::Rerank => {}
+                Role::Query | Role::Failure | Role::Rewrite | Role::Rerank | Role::Beside => {}
             }
         }
         Ok(table)
@@ -260,6 +233,18 @@ impl<'a> Reader<'a> {
                 return Err(self.fail(row, fault));
             }
             rows.insert(id, row);
+        }
+        for other in other_ids(&self.raw, &self.roles) {
+            let cells = self.raw.columns[other]
+                .1
+                .iter()
+                .zip(&self.raw.columns[column].1);
+            if let Some(row) = cells
+                .map(|(other, id)| other.id() == id.id())
+                .position(|same| !same)
+            {
+                return Err(self.reject(other, row, "the same query id as in the other id column"));
+            }
         }
         let (queries, order) = rows.into_iter().unzip();
         Ok((order, queries))
@@ -308,26 +293,39 @@ impl<'a> Reader<'a> {
         flags.collect()
     }
 
+    /// Returns the name that a cell states; nothing when it is empty. Numbers and truth values are no names.
+    fn stated(
+        &self,
+        column: usize,
+        row: usize,
+        expected: &'static str,
+    ) -> Result<Option<&str>, InputError> {
+        match &self.raw.columns[column].1[row] {
+            Cell::Empty => Ok(None),
+            cell => match cell.id() {
+                Some(name) => Ok(Some(name)),
+                None => Err(self.reject(column, row, expected)),
+            },
+        }
+    }
+
     /// Returns why queries have no values: what the table says, or that all their values are empty.
     fn failures(&self, order: &[usize]) -> Result<Vec<Option<FailureKind>>, InputError> {
         let said = self.roles.iter().position(|role| *role == Role::Failure);
         let failures = order.iter().map(|&row| {
             if let Some(column) = said
-                && let Some(text) = self.raw.columns[column].1[row].id()
+                && let Some(text) = self.stated(column, row, FAILURE)?
             {
-                let kind = FailureKind::from_name(text).ok_or_else(|| {
-                    self.reject(
-                        column,
-                        row,
-                        "empty, missing, timeout, transport_error, invalid_response or internal_error",
-                    )
-                })?;
+                let kind = FailureKind::from_name(text);
+                let kind = kind.ok_or_else(|| self.reject(column, row, FAILURE))?;
                 return Ok(Some(kind));
             }
             let metrics = self.roles.iter().zip(&self.raw.columns);
-            let all_empty = metrics
+            let mut metrics = metrics
                 .filter(|(role, _)| matches!(role, Role::Metric { .. }))
-                .all(|(_, (_, cells))| cells[row] == Cell::Empty);
+                .peekable();
+            let all_empty = metrics.peek().is_some()
+                && metrics.all(|(_, (_, cells))| cells[row] == Cell::Empty);
             Ok((all_empty && !self.own).then_some(FailureKind::Missing))
         });
         failures.collect()
@@ -346,8 +344,7 @@ impl<'a> Reader<'a> {
             };
             let so_far = degraded.get_or_insert_with(|| vec![false; order.len()]);
             for (flag, &row) in so_far.iter_mut().zip(order) {
-                let cell = &self.raw.columns[column].1[row];
-                let Some(text) = cell.id() else {
+                let Some(text) = self.stated(column, row, STATUS)? else {
                     continue;
                 };
                 // Notes in brackets after the status are other tools' doing.
@@ -357,78 +354,16 @@ impl<'a> Reader<'a> {
                     .unwrap_or_default()
                     .trim()
                     .to_ascii_lowercase();
-                *flag |= is_degraded(&status).ok_or_else(|| {
-                    self.reject(column, row, "the status of a stage, e.g. `applied`")
-                })?;
+                let failed = is_degraded(&status);
+                *flag |= failed.ok_or_else(|| self.reject(column, row, STATUS))?;
             }
         }
         Ok(degraded)
     }
 
-    fn candidate(&self) -> Option<String> {
-        let column = self.raw.find(&["candidate"]).filter(|_| self.own)?;
+    /// Returns the first row's text in a column of our own rows.
+    fn own_text(&self, name: &str) -> Option<String> {
+        let column = self.raw.find(&[name]).filter(|_| self.own)?;
         self.raw.columns[column].1.first()?.id().map(str::to_owned)
-    }
-}
-
-/// Returns what a column of our own rows is.
-fn own_role(name: &str) -> Role {
-    let metric = |slug: &str| metric_of_column(slug).map(evalfarm_domain::Metric::name);
-    match name {
-        "judged_share" => Role::Judged,
-        "zero_result" => Role::ZeroResult,
-        "failure" => Role::Failure,
-        "rewrite_status" => Role::Rewrite,
-        "rerank_status" => Role::Rerank,
-        _ => {
-            let value = name.strip_prefix(VALUE).and_then(metric);
-            let scored = name.strip_prefix(SCORED).and_then(metric);
-            let complete = false;
-            value
-                .map(|name| Role::Metric { name, complete })
-                .or(scored.map(Role::Scored))
-                .unwrap_or(Role::Ignored)
-        }
-    }
-}
-
-/// Returns what a column of another tool's table is. An unknown column is a metric of its own name when at least half of
-/// its cells that are not empty are numbers, so that one bad cell does not make it a text.
-fn role(name: &str, cells: &[Cell]) -> Role {
-    match name.to_ascii_lowercase().as_str() {
-        "zero_result" => return Role::ZeroResult,
-        "judged_share" => return Role::Judged,
-        "failure" => return Role::Failure,
-        "rewrite_status" => return Role::Rewrite,
-        "rerank_status" => return Role::Rerank,
-        // what pandas calls an index that was written along, and names that are the query's
-        "" | "index" | "__index_level_0__" | "query" | "query_id" | "query-id" | "qid" => {
-            return Role::Ignored;
-        }
-        unnamed if unnamed.starts_with("unnamed:") => return Role::Ignored,
-        _ => {}
-    }
-    if let Some(metric) = metric_of_column(name) {
-        return match metric.measure() {
-            Measure::Judged => Role::Judged,
-            _ => Role::Metric {
-                name: metric.name(),
-                complete: true,
-            },
-        };
-    }
-    let numbers = cells
-        .iter()
-        .filter(|cell| cell.number().is_some() || matches!(cell, Cell::NotFinite(_)));
-    let others = cells
-        .iter()
-        .filter(|cell| matches!(cell, Cell::Text(_) | Cell::Bool(_)));
-    let (numbers, others) = (numbers.count(), others.count());
-    match MetricName::try_from(name) {
-        Ok(name) if numbers > 0 && numbers >= others => Role::Metric {
-            name,
-            complete: false,
-        },
-        _ => Role::Ignored,
     }
 }

@@ -8,7 +8,7 @@ use super::raw::{Cell, Place, RawTable};
 use crate::InputError;
 use crate::delimited::Delimited;
 use crate::fault::{Fault, list, shorten};
-use crate::json::{json_fault, object};
+use crate::json::{json_fault, object, value};
 use crate::source::{Lines, read_text};
 
 pub(crate) fn read_delimited(path: &Path) -> Result<RawTable, InputError> {
@@ -41,7 +41,7 @@ pub(crate) fn read_jsonl(path: &Path) -> Result<RawTable, InputError> {
 /// Reads a list of objects, or an object whose `queries` is one. A text of several objects is JSONL under another name.
 pub(crate) fn read_json(path: &Path) -> Result<RawTable, InputError> {
     let text = read_text(path)?;
-    let value: Value = match serde_json::from_str(&text) {
+    let value = match value(&text) {
         Ok(value) => value,
         Err(_)
             if text
