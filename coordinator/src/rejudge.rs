@@ -70,15 +70,15 @@ pub enum RejudgeError {
         /// The folder.
         path: PathBuf,
         /// What differs.
-        what: String,
+        what: Box<str>,
         /// Where the one value is.
         place: &'static str,
         /// The one value.
-        found: String,
+        found: Box<str>,
         /// Where the other value is.
         other: &'static str,
         /// The other value.
-        expected: String,
+        expected: Box<str>,
     },
     /// The rows are not what this program would make.
     #[error("the rows in `{path}` are of evaluation `{found}`, and this program's is `{expected}`")]

@@ -113,11 +113,11 @@ fn equal(
     };
     Err(RejudgeError::Untied {
         path: path.to_owned(),
-        what: what.to_owned(),
+        what: what.into(),
         place,
-        found: shown(found),
+        found: shown(found).into(),
         other,
-        expected: shown(expected),
+        expected: shown(expected).into(),
     })
 }
 

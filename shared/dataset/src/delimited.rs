@@ -77,6 +77,10 @@ impl Delimited {
     }
 
     /// Returns the next row, with the line on which it starts.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "after an error there is no next row, which an iterator would have to promise"
+    )]
     pub fn next(&mut self) -> Result<Option<(u64, Vec<String>)>, InputError> {
         let Some((line, cells)) = self.record()? else {
             return Ok(None);
