@@ -60,7 +60,7 @@ pub(crate) fn evidence(
             synthetic: about.synthetic,
             looks: about
                 .earlier
-                .map_or(0, |earlier| earlier.same_hypothesis + 1),
+                .map_or(0, |earlier| earlier.same_hypothesis.saturating_add(1)),
             notes,
             ..Context::default()
         },

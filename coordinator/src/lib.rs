@@ -17,6 +17,7 @@ mod run;
 mod seams;
 mod summary;
 pub mod sweep;
+mod tied;
 mod verdict;
 
 pub use error::RunError;

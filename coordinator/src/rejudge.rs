@@ -16,9 +16,11 @@ use serde_json::{Map, Value};
 
 use crate::evidence::{About, evidence};
 use crate::holes::unjudged;
-use crate::job::{JobRecord, ids_digest};
+use crate::job::JobRecord;
 use crate::looks::{EarlierLooks, Look, LooksError, holdout, question, record, remembered};
 use crate::measured::Measured;
+use crate::sweep::Judge;
+use crate::tied::judged_queries;
 use crate::verdict::{ChangedQueries, VERDICT_SCHEMA, other};
 
 /// A job's folder that cannot be judged again.
@@ -49,15 +51,44 @@ pub enum RejudgeError {
     },
     /// The queries are not those that the job was about.
     #[error(
-        "the queries of fold `{fold}` are not those of the job: sha256 `{found}`, expected `{expected}`"
+        "the queries of fold `{fold}` are not those of the job: sha256 `{found}`, expected {}",
+        .expected.map_or_else(|| "no such fold".to_owned(), |digest| format!("`{digest}`"))
     )]
     Queries {
         /// The fold.
         fold: Fold,
         /// Digest of the stored queries.
         found: Digest,
-        /// Digest that the job was created with.
-        expected: Digest,
+        /// Digest that the job was created with; nothing when it had no such fold.
+        expected: Option<Digest>,
+    },
+    /// Two files of the folder contradict each other.
+    #[error(
+        "the files in `{path}` are not of one job: {what} is `{found}` in {place} and `{expected}` in {other}"
+    )]
+    Untied {
+        /// The folder.
+        path: PathBuf,
+        /// What differs.
+        what: Box<str>,
+        /// Where the one value is.
+        place: &'static str,
+        /// The one value.
+        found: Box<str>,
+        /// Where the other value is.
+        other: &'static str,
+        /// The other value.
+        expected: Box<str>,
+    },
+    /// The rows are not what this program would make.
+    #[error("the rows in `{path}` are of evaluation `{found}`, and this program's is `{expected}`")]
+    Evaluation {
+        /// The folder.
+        path: PathBuf,
+        /// Number of the evaluation that made the rows.
+        found: u32,
+        /// Number of this program's.
+        expected: u32,
     },
     /// The policy means nothing.
     #[error("the policy cannot be used")]
@@ -90,14 +121,14 @@ pub struct Rejudged {
 
 /// What of `verdict.json` is needed; the rest is passed on as it is.
 #[derive(Debug, Deserialize)]
-struct Stored {
+pub(crate) struct Stored {
     schema_version: u32,
     verdict: Verdict,
     best: Named,
     baseline: Named,
     judged_on: Fold,
     policy: GatePolicy,
-    judge: String,
+    pub(crate) judge: Judge,
     earlier_looks: Option<EarlierLooks>,
     provenance: Origin,
 }
@@ -171,23 +202,6 @@ fn parsed<T: for<'a> Deserialize<'a>>(
     })
 }
 
-/// Returns the judged queries, checked against what the job was created with.
-fn queries(folder: &JobFolder, fold: Fold) -> Result<Vec<JobQuery>, RejudgeError> {
-    let created: JobRecord = parsed(folder, "job.json", folder.record().clone())?;
-    let mut queries = folder.queries().map_err(RejudgeError::Results)?;
-    queries.retain(|query| query.fold == fold);
-    let ids: Vec<QueryId> = queries.iter().map(|query| query.query.id.clone()).collect();
-    let found = ids_digest(&ids);
-    match created.folds.get(&fold) {
-        Some(&expected) if expected != found => Err(RejudgeError::Queries {
-            fold,
-            found,
-            expected,
-        }),
-        Some(_) | None => Ok(queries),
-    }
-}
-
 /// A job as its folder has it.
 struct StoredJob<'a> {
     folder: &'a JobFolder,
@@ -200,10 +214,11 @@ impl<'a> StoredJob<'a> {
     /// Reads what a finished job left, and its record as it is.
     fn open(folder: &'a JobFolder) -> Result<(Self, Map<String, Value>), RejudgeError> {
         let record = folder.verdict().map_err(RejudgeError::Results)?;
-        let Some(Value::Object(record)) = record else {
+        let Some(record) = record else {
             let path = folder.path().to_owned();
             return Err(RejudgeError::Unfinished { path });
         };
+        let record: Map<String, Value> = parsed(folder, "verdict.json", record)?;
         let stored: Stored = parsed(folder, "verdict.json", Value::Object(record.clone()))?;
         if stored.schema_version != VERDICT_SCHEMA {
             let found = stored.schema_version;
@@ -212,9 +227,10 @@ impl<'a> StoredJob<'a> {
             let file = "verdict.json";
             return Err(RejudgeError::Form { file, path, source });
         }
+        let created: JobRecord = parsed(folder, "job.json", folder.record().clone())?;
+        let queries = judged_queries(folder, &created, &stored, &record)?;
         let metrics = &stored.provenance.metrics;
         let candidates = folder.candidates(metrics).map_err(RejudgeError::Results)?;
-        let queries = queries(folder, stored.judged_on)?;
         let job = Self {
             folder,
             stored,
@@ -241,7 +257,7 @@ impl<'a> StoredJob<'a> {
     fn ids(&self) -> Vec<CandidateId> {
         let baseline = &self.stored.baseline.id;
         let mut ids = vec![baseline.clone()];
-        if self.stored.judge == "all_on_all" {
+        if self.stored.judge == Judge::AllOnAll {
             let others = self.candidates.iter().map(|row| &row.candidate);
             ids.extend(others.filter(|id| *id != baseline).cloned());
         } else if self.stored.best.id != *baseline {

@@ -10,4 +10,5 @@ mod looks;
 mod real_catalogue;
 mod refusals;
 mod scene;
+mod tied;
 mod verdicts;

@@ -106,7 +106,10 @@ pub(crate) fn failure(error: RejudgeError) -> Failure {
         RejudgeError::Looks(_) => {
             Some("correct the line or move the file away; it counts the looks at the holdout")
         }
-        RejudgeError::Form { .. } | RejudgeError::Queries { .. } => Some(
+        RejudgeError::Form { .. }
+        | RejudgeError::Queries { .. }
+        | RejudgeError::Untied { .. }
+        | RejudgeError::Evaluation { .. } => Some(
             "the folder was changed, or another version of evalfarm made it: run the sweep again",
         ),
         _ => None,

@@ -9,7 +9,11 @@ use crate::fault::{Fault, list};
 use crate::source::{inner_extension, open};
 
 /// The rows of a table with a header. Every row has as many cells as the header; blank lines are skipped.
-pub(crate) struct Delimited {
+#[expect(
+    missing_debug_implementations,
+    reason = "a reader in the middle of a file"
+)]
+pub struct Delimited {
     path: PathBuf,
     reader: csv::Reader<Tidy>,
     header: Vec<String>,
@@ -18,7 +22,7 @@ pub(crate) struct Delimited {
 
 impl Delimited {
     /// Opens a file and reads its header. `.tsv` and `.tab` are separated by tabs and have no quoting.
-    pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
+    pub fn open(path: &Path) -> Result<Self, InputError> {
         let tabs = matches!(inner_extension(path).as_str(), "tsv" | "tab");
         let tidy = Tidy::new(open(path)?);
         let reader = csv::ReaderBuilder::new()
@@ -47,12 +51,13 @@ impl Delimited {
         Ok(table)
     }
 
-    pub(crate) fn header(&self) -> &[String] {
+    /// Returns the names of the columns, without blanks around them.
+    pub fn header(&self) -> &[String] {
         &self.header
     }
 
     /// Returns the place of the first of several names that the header has, whatever their case.
-    pub(crate) fn find(&self, names: &[&str]) -> Option<usize> {
+    pub fn find(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| {
             let mut header = self.header.iter();
             header.position(|column| column.eq_ignore_ascii_case(name))
@@ -72,7 +77,11 @@ impl Delimited {
     }
 
     /// Returns the next row, with the line on which it starts.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<String>)>, InputError> {
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "after an error there is no next row, which an iterator would have to promise"
+    )]
+    pub fn next(&mut self) -> Result<Option<(u64, Vec<String>)>, InputError> {
         let Some((line, cells)) = self.record()? else {
             return Ok(None);
         };

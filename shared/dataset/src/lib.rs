@@ -20,6 +20,7 @@ pub mod value_table;
 mod warning;
 
 pub use content::{DatasetContent, Imported, JoinOptions};
+pub use delimited::Delimited;
 pub use fault::{Fault, InputError};
 pub use inspect::{FieldInspection, GradeCount, Inspection, Spread, inspect};
 pub use near::{NearCollision, near_collisions};

@@ -26,7 +26,7 @@ pub use judgment::{
     GainMap, Gains, Grade, GradeError, Judgments, MAX_GAIN, MAX_GRADE, QueryJudgments,
 };
 pub use metric::{DcgGain, Direction, Measure, Metric, MetricError, Persistence};
-pub use query::{Corpus, Document, Query};
+pub use query::{Corpus, Document, QUERY_WEIGHTS, Query};
 pub use ranking::{Hit, rank_order};
 pub use split::Fold;
 pub use stage::{FailureKind, RerankStatus, RewriteStatus};

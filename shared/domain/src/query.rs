@@ -1,8 +1,13 @@
 //! Queries and documents of a dataset.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::{DocId, FieldName, QueryId};
+
+/// Weights that a query can have. Shares of traffic and counts of searches lie well within; sums of such weights and of values
+/// multiplied by them neither overflow nor fall among the subnormal numbers.
+pub const QUERY_WEIGHTS: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// A judged query.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +16,7 @@ pub struct Query {
     pub id: QueryId,
     /// What the user typed; may be empty, which retrieves nothing.
     pub text: String,
-    /// Share of traffic, positive and finite; 1 for every query when the dataset gives none.
+    /// Share of traffic, within [`QUERY_WEIGHTS`]; 1 for every query when the dataset gives none.
     pub weight: f64,
     /// Queries with the same cluster are not independent and are resampled together.
     pub cluster: Option<String>,

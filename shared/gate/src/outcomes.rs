@@ -24,6 +24,8 @@ pub enum Arms {
         candidate: Share,
         /// Whether a success is good.
         better: Better,
+        /// How many of the baseline's and of the candidate's cases failed; they are among the cases, as the worst outcome.
+        failed: [usize; 2],
     },
     /// Rows with an outcome on a scale, possibly in clusters.
     Rows(TwoSample),
@@ -114,15 +116,19 @@ struct Figures {
     p: PValue,
 }
 
-/// Judges independent arms. Of the policy it reads `alpha`, `confidence`, `resamples`, `seed`, `min_effect` and `min_per_arm`.
+/// Judges independent arms. Of the policy it reads `alpha`, `confidence`, `resamples`, `seed`, `min_effect`, `min_per_arm` and
+/// `max_failed_share`.
 ///
 /// For each hypothesis, in this order:
 ///
 /// 1. an arm with fewer independent cases than `min_per_arm` → `INSUFFICIENT_EVIDENCE`;
-/// 2. harm, uncorrected: worse with p below alpha, or an interval on the losing side → BLOCK;
-/// 3. better, significant after Holm, with an interval that excludes 0: PROMOTE, or BLOCK when the effect is below `min_effect`;
-/// 4. an interval that excludes an improvement of `min_effect` (when that is set) → BLOCK;
-/// 5. anything else is inconclusive → `INSUFFICIENT_EVIDENCE`, and says how many cases would be needed.
+/// 2. more than `max_failed_share` of the candidate's cases failed → BLOCK;
+/// 3. harm, uncorrected: worse with p below alpha, or an interval on the losing side → BLOCK;
+/// 4. more than `max_failed_share` of the baseline's cases failed → `INSUFFICIENT_EVIDENCE`: a failure counts as the worst
+///    outcome, so a baseline that fails makes any candidate look better;
+/// 5. better, significant after Holm, with an interval that excludes 0: PROMOTE, or BLOCK when the effect is below `min_effect`;
+/// 6. an interval that excludes an improvement of `min_effect` (when that is set) → BLOCK;
+/// 7. anything else is inconclusive → `INSUFFICIENT_EVIDENCE`, and says how many cases would be needed.
 pub fn judge_arms(
     policy: &GatePolicy,
     hypotheses: &[ArmsHypothesis],
@@ -168,19 +174,20 @@ fn figures(policy: &GatePolicy, arms: &Arms) -> Figures {
             baseline,
             candidate,
             better,
+            failed,
         } => {
             let effect = candidate.value() - baseline.value();
-            let counted = |share: &Share| {
+            let counted = |share: &Share, failed: usize| {
                 let rows = usize::try_from(share.trials()).unwrap_or(usize::MAX);
                 ArmCounts {
                     rows,
                     clusters: rows,
-                    failed: 0,
+                    failed,
                 }
             };
             Figures {
                 test: "fisher",
-                counts: [counted(baseline), counted(candidate)],
+                counts: [counted(baseline, failed[0]), counted(candidate, failed[1])],
                 shares: Some([baseline.value(), candidate.value()]),
                 effect,
                 improvement: towards(*better, effect),
@@ -267,6 +274,14 @@ fn decision(
         );
         return (Verdict::InsufficientEvidence, text);
     }
+    let [baseline_failed, candidate_failed] =
+        figures.counts.map(|arm| too_many_failed(policy, arm));
+    if let Some(failed) = candidate_failed {
+        return (
+            Verdict::Block,
+            format!("failed cases of the candidate: {failed}"),
+        );
+    }
     let [low, high] = improvement_interval(figures);
     let shown = format!(
         "{} [{}, {}], p {}, corrected {}",
@@ -280,6 +295,10 @@ fn decision(
     let worse = figures.improvement < 0.0 && (figures.p.value() < alpha || high < 0.0);
     if worse {
         return (Verdict::Block, format!("harmed: {shown}"));
+    }
+    if let Some(failed) = baseline_failed {
+        let text = format!("failed cases of the baseline, counted as the worst: {failed}");
+        return (Verdict::InsufficientEvidence, text);
     }
     if figures.improvement > 0.0 && q.value() <= alpha && low > 0.0 {
         if figures.improvement < policy.min_effect {
@@ -301,6 +320,16 @@ fn decision(
         Verdict::InsufficientEvidence,
         format!("inconclusive: {shown}{more}"),
     )
+}
+
+/// Says how many cases of an arm failed when they are more than the policy tolerates.
+fn too_many_failed(policy: &GatePolicy, arm: ArmCounts) -> Option<String> {
+    let share = arm.failed as f64 / arm.rows.max(1) as f64;
+    (share > policy.max_failed_share).then(|| {
+        let (failed, rows) = (arm.failed, arm.rows);
+        let most = wording::share(policy.max_failed_share);
+        format!("{failed} of {rows}; the policy tolerates {most}")
+    })
 }
 
 /// Returns the interval as an improvement; all effects when there is none, so that it excludes nothing.

@@ -113,6 +113,9 @@ pub(crate) fn slice_rules(written: Vec<RawSlice>) -> Result<Vec<SliceRule>, Poli
 fn problem(slice: &RawSlice) -> Option<&'static str> {
     let empty = |list: &Option<Vec<String>>| list.as_ref().is_some_and(Vec::is_empty);
     let improper = |share: &Option<f64>| share.is_some_and(|share| !(share > 0.0 && share < 1.0));
+    let words = |is: fn(&str) -> bool| slice.words.iter().flatten().any(|word| is(word.as_str()));
+    let limits = slice.min_words.zip(slice.max_words);
+    let contradicts = limits.is_some_and(|(least, most)| least > most);
     let conditions = slice.column.is_some()
         || slice.words.is_some()
         || slice.negation.is_some()
@@ -132,6 +135,14 @@ fn problem(slice: &RawSlice) -> Option<&'static str> {
         Some("has an empty list, to which no query belongs")
     } else if improper(&slice.head) || improper(&slice.tail) {
         Some("has a `head` or `tail` that is not greater than 0 and less than 1")
+    } else if words(str::is_empty) {
+        Some("has an empty word, which no query has")
+    } else if words(|word| bare(word) != word || word.contains(char::is_whitespace)) {
+        Some(
+            "has in `words` what no single word of a query can be: write single words without blanks and outer punctuation, `[\"red\", \"dress\"]` for queries with either",
+        )
+    } else if contradicts {
+        Some("has a `min_words` above its `max_words`, so no query belongs to it")
     } else if slice.guard && slice.column.is_some() && slice.values.is_none() {
         Some("is a guard and has no `values`: name those that are guarded")
     } else {
@@ -332,6 +343,43 @@ mod tests {
             }),
         ] {
             assert!(slice_rules(vec![slice]).is_err());
+        }
+    }
+
+    #[test]
+    fn words_and_lengths_that_no_query_can_have_are_refused() {
+        let words = |words: &[&str]| RawSlice {
+            words: Some(words.iter().map(ToString::to_string).collect()),
+            ..RawSlice::default()
+        };
+        let lengths = |least, most| RawSlice {
+            min_words: Some(least),
+            max_words: Some(most),
+            ..RawSlice::default()
+        };
+        for (slice, problem) in [
+            (words(&["red", "w/o", "it's"]), None),
+            (words(&[""]), Some("empty word")),
+            (words(&["ok", ""]), Some("empty word")),
+            (words(&["red dress"]), Some("single words")),
+            (words(&["red\u{a0}dress"]), Some("single words")),
+            (words(&[" red"]), Some("single words")),
+            // Queries' words lose the punctuation around them, so this one could not be among them.
+            (words(&["red,"]), Some("single words")),
+            (lengths(5, 1), Some("`min_words` above")),
+            (lengths(2, 2), None),
+        ] {
+            let shown = format!("{slice:?}");
+            let found = slice_rules(vec![RawSlice {
+                name: "s".to_owned(),
+                ..slice
+            }]);
+            let message = found.err().map(|error| error.to_string());
+            match (problem, message) {
+                (None, None) => {}
+                (Some(piece), Some(message)) if message.contains(piece) => {}
+                (_, message) => panic!("{shown}: {message:?}"),
+            }
         }
     }
 }

@@ -245,3 +245,33 @@ fn a_policy_file_is_obeyed_and_its_mistakes_are_refused() {
             .contains("failed to read the policy `nothing.toml`")
     );
 }
+
+#[test]
+fn one_system_stored_in_two_forms_does_not_beat_itself() {
+    let bench = Bench::new();
+    let values = [1.0 / 3.0, 1.0 / 7.0, 1.0 / 6.0, 0.5, 1.0, 0.0];
+    let table = |form: &dyn Fn(f64) -> f64| {
+        let rows = (0..60).map(|at| format!("q{at:02},{}\n", form(values[at % values.len()])));
+        "query_id,RR@10\n".to_owned() + &rows.collect::<String>()
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "what a column of f32 does")]
+    let single = |value: f64| f64::from(value as f32);
+    bench.write("double.csv", table(&|value| value));
+    bench.write("single.csv", table(&single));
+    bench.write("constant.csv", table(&|_| 0.5));
+    bench.write("noisy.csv", table(&|_| 0.5 + 1e-12));
+    for (one, other) in [
+        ("double", "single"),
+        ("single", "double"),
+        ("constant", "noisy"),
+        ("noisy", "constant"),
+    ] {
+        let line = format!("compare {one}.csv {other}.csv --primary RR@10 --format json");
+        let document = run_line(&bench, &line).ending(4).json();
+        assert_eq!(codes(&document)[0], "no_change", "{line}");
+        let metric = &document["metrics"][0];
+        assert_eq!(metric["changed"], 0, "{line}");
+        assert_eq!(metric["wins"], 0, "{line}");
+        assert_eq!(metric["p"].as_f64(), Some(1.0), "{line}");
+    }
+}

@@ -133,7 +133,31 @@ fn rows_that_mean_nothing_are_refused_with_file_and_line() {
         ("no row of either", "u,c,1\n", "", &["`c`"]),
         ("no row", "", "", &["no rows at all"]),
         ("no unit", ",a,1\nv,b,1\n", "", &["line 2", "unit"]),
-        ("a cell less", "u,a,1\nv,b\n", "", &["line: 3"]),
+        ("a cell less", "u,a,1\nv,b\n", "", &["line 3", "2 cells"]),
+        (
+            "a quote that is not closed",
+            "u,a,1\n\"v,b,1\nw,a,0\n",
+            "",
+            &["line 3", "a quoted cell is not closed"],
+        ),
+        (
+            "a quote that closes further down",
+            "u,a,1\n\"v,b,1\nw,a,0\nx,a,0\n\"y,b,1\n",
+            "",
+            &["line 3", "several lines"],
+        ),
+        (
+            "an arm in another case",
+            "u,a,1\nv,b,1\nw,B,0\n",
+            "",
+            &["line 4", "`B`", "`b`"],
+        ),
+        (
+            "an arm in other quotes",
+            "u,a,1\nv,b,1\nw,'b',0\n",
+            "",
+            &["line 4", "`'b'`"],
+        ),
         (
             "a unit again",
             "u,a,1\nv,b,1\nu,a,0\n",
@@ -155,11 +179,13 @@ fn rows_that_mean_nothing_are_refused_with_file_and_line() {
         refused(&bench, &line, &pieces);
     }
     for (header, piece) in [
-        ("unit,arm,outcome,outcome", "`outcome` is there twice"),
-        ("unit,arm", "no column `outcome`"),
+        ("unit,arm,outcome,outcome", "`outcome` occurs twice"),
+        ("unit,arm,outcome,Outcome", "`outcome` and `Outcome`"),
+        ("unit,arm,outcome,UNIT", "`unit` and `UNIT`"),
+        ("unit,arm,x,y", "no column `outcome`"),
         ("", "no column `unit`"),
     ] {
-        bench.write("rows.csv", format!("{header}\nu,a,1,1\n"));
+        bench.write("rows.csv", format!("{header}\nu,a,1,2\n"));
         refused(
             &bench,
             "compare a b --outcomes rows.csv",
@@ -182,6 +208,80 @@ fn rows_that_mean_nothing_are_refused_with_file_and_line() {
         "compare control treatment --outcomes rows.csv --primary RR@10",
         &["--primary"],
     );
+}
+
+#[test]
+fn units_within_clusters_are_looked_at() {
+    let bench = Bench::new();
+    let cases: &[(&str, &[&str])] = &[
+        // A unit in several rows of its cluster is what clusters are for; the arms are too small to decide.
+        ("u,a,1,p\nu,a,0,p\nv,b,1,q\n", &[]),
+        (
+            "u,a,1,p\nu,a,0,q\nv,b,1,r\n",
+            &["line 3", "`u`", "`q`", "`p`", "line 2"],
+        ),
+        (
+            "u,a,1,p\nv,b,1,q\nu,b,0,r\n",
+            &["line 4", "`u`", "both arms", "line 2"],
+        ),
+        ("u,a,1,p\nv,b,1,p\n", &["line 3", "`p`", "both arms"]),
+        ("u,a,1,p\n,b,1,q\n", &["line 3", "unit is empty"]),
+        ("u,a,1,p\nv,b,1,\n", &["line 3", "cluster is empty"]),
+    ];
+    for (body, pieces) in cases {
+        bench.write("rows.csv", format!("unit,arm,outcome,cluster\n{body}"));
+        let line = "compare a b --outcomes rows.csv";
+        if pieces.is_empty() {
+            run_line(&bench, line).ending(4);
+        } else {
+            refused(&bench, line, pieces);
+        }
+    }
+}
+
+#[test]
+fn names_of_columns_are_known_in_any_case_and_others_are_said() {
+    let bench = Bench::new();
+    let mut text = "Unit,ARM,Outcome,Hypothesis,Cluster,Device\n".to_owned();
+    for unit in 0..80 {
+        let arm = if unit % 2 == 0 { "a" } else { "b" };
+        let kind = if unit < 40 { "click" } else { "buy" };
+        writeln!(text, "u{unit},{arm},1,{kind},p{unit},phone").expect("text grows");
+    }
+    bench.write("rows.csv", &text);
+    let outcome = run_line(&bench, "compare a b --outcomes rows.csv --format json").ending(4);
+    let said = "column `Device` is not looked at";
+    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("`Unit`"), "{}", outcome.stderr);
+    let document = outcome.json();
+    assert_eq!(document["family"], 2);
+    assert_eq!(document["results"][0]["test"], "cluster_permutation");
+}
+
+#[test]
+fn a_failing_arm_never_promotes() {
+    let bench = Bench::new();
+    bench.write("tolerant.toml", "max_failed_share = 1");
+    let file = |control: &str, treatment: &str| {
+        let mut text = "unit,arm,outcome\n".to_owned();
+        for unit in 0..60 {
+            writeln!(text, "c{unit},control,{control}").expect("text grows");
+            writeln!(text, "t{unit},treatment,{treatment}").expect("text grows");
+        }
+        text
+    };
+    for (control, treatment, options, code) in [
+        ("", "1", "", 4),
+        ("0", "1", "", 0),
+        ("1", "", "", 1),
+        ("", "1", "--policy tolerant.toml", 0),
+        ("", "4", "--scale 1..5", 4),
+        ("", "4", "--scale positive --better lower", 4),
+    ] {
+        bench.write("rows.csv", file(control, treatment));
+        let line = format!("compare control treatment --outcomes rows.csv {options}");
+        run_line(&bench, &line).ending(code);
+    }
 }
 
 #[test]

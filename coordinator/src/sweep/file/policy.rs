@@ -1,7 +1,7 @@
 //! `[policy]`: which candidates are judged, and the rules of the gate.
 
 use evalfarm_gate::{GatePolicy, RawGatePolicy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::SweepFileError;
 use super::measure::MetricSettings;
@@ -11,7 +11,7 @@ use super::source::SplitSource;
 use crate::sweep::SelectionFold;
 
 /// Which candidates are judged, and on which queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     /// The best candidate on the train queries is judged once on the holdout.

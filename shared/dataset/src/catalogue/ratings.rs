@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use evalfarm_domain::{DocId, Judgments, Query, QueryId};
+use evalfarm_domain::{DocId, Judgments, QUERY_WEIGHTS, Query, QueryId};
 
 use crate::delimited::Delimited;
 use crate::fault::{Fault, shorten};
@@ -60,7 +60,7 @@ impl Columns {
 }
 
 /// Reads ratings, CSV or TSV, gzipped or not. The header names the columns: `query` (the text), `docid`, `rating`, and
-/// where present `query_id`, `weight` and `cluster`; any other column is kept with the query.
+/// where present `query_id`, `weight` (within [`QUERY_WEIGHTS`]) and `cluster`; any other column is kept with the query.
 ///
 /// Without `query_id`, queries with the same text are one, and get the ids `q0001`, `q0002` and so on in the order in
 /// which the file first has them. Text, weight and cluster of a query must be the same in all its rows; another column
@@ -192,10 +192,10 @@ fn described(cells: &[String], columns: &Columns) -> Result<Query, Fault> {
 fn weight(text: &str) -> Result<f64, Fault> {
     let number = text.trim().parse::<f64>().ok();
     number
-        .filter(|weight| weight.is_finite() && *weight > 0.0)
+        .filter(|weight| QUERY_WEIGHTS.contains(weight))
         .ok_or_else(|| Fault::Value {
             name: "weight".to_owned(),
             value: shorten(text),
-            expected: "a positive finite number",
+            expected: "a number from 1e-9 to 1e9",
         })
 }

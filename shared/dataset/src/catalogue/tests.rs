@@ -233,11 +233,23 @@ fn ratings_that_do_not_fit_are_refused() {
         ("query,docid,rating\na,,1\n", "2: document id is empty"),
         (
             "query,docid,rating,weight\na,b,1,0\n",
-            "2: weight is `0`, expected a positive finite number",
+            "2: weight is `0`, expected a number from 1e-9 to 1e9",
+        ),
+        (
+            "query,docid,rating,weight\na,b,1,1e9\nc,b,1,1e-9\nd,b,1,1e308\n",
+            "4: weight is `1e308`, expected a number from 1e-9 to 1e9",
+        ),
+        (
+            "query,docid,rating,weight\na,b,1,1e-320\n",
+            "2: weight is `1e-320`, expected a number from 1e-9 to 1e9",
+        ),
+        (
+            "query,docid,rating,weight\na,b,1,-1\n",
+            "2: weight is `-1`, expected a number from 1e-9 to 1e9",
         ),
         (
             "query,docid,rating,weight\na,b,1,NaN\n",
-            "2: weight is `NaN`, expected a positive finite number",
+            "2: weight is `NaN`, expected a number from 1e-9 to 1e9",
         ),
         (
             "query,docid,rating,weight\na,b,1,1\na,c,1,2\n",

@@ -152,8 +152,8 @@ pub enum ContentError {
     /// Two queries have the same id.
     #[error("query `{0}` occurs twice")]
     QueryTwice(QueryId),
-    /// A weight is not a positive finite number.
-    #[error("weight `{weight}` of query `{query}` is not a positive finite number")]
+    /// A weight is outside [`QUERY_WEIGHTS`](evalfarm_domain::QUERY_WEIGHTS).
+    #[error("weight `{weight}` of query `{query}` is not a number from 1e-9 to 1e9")]
     Weight {
         /// The query.
         query: QueryId,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use evalfarm_columnar::{Schema, Table, read_bytes, to_bytes};
-use evalfarm_domain::{Corpus, Digest, Judgments, Query};
+use evalfarm_domain::{Corpus, Digest, Judgments, QUERY_WEIGHTS, Query};
 
 use super::manifest::{About, Manifest, StoredFile};
 use super::tables::{
@@ -293,7 +293,7 @@ fn check(content: &DatasetContent) -> Result<(), ContentError> {
     }
     for (at, query) in queries.iter().enumerate() {
         let (id, weight) = (query.id.clone(), query.weight);
-        if !(weight.is_finite() && weight > 0.0) {
+        if !QUERY_WEIGHTS.contains(&weight) {
             return Err(ContentError::Weight { query: id, weight });
         }
         if at > 0 && queries[at - 1].id == id {

@@ -263,7 +263,7 @@ fn contents_that_are_no_dataset_are_refused() {
         ),
         (
             |c| c.queries[0].weight = f64::NAN,
-            "weight `NaN` of query `q2` is not a positive finite number",
+            "weight `NaN` of query `q2` is not a number from 1e-9 to 1e9",
         ),
         (
             |c| c.queries.truncate(1),

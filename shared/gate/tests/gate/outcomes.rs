@@ -15,6 +15,7 @@ fn shares(name: &str, baseline: (u64, u64), candidate: (u64, u64)) -> ArmsHypoth
             baseline: share(baseline),
             candidate: share(candidate),
             better: Better::Higher,
+            failed: [0, 0],
         },
     }
 }
@@ -196,4 +197,72 @@ fn no_hypothesis_and_two_of_one_name_are_refused() {
         judge_arms(&GatePolicy::default(), &twice),
         Err(ArmsError::Twice { .. })
     ));
+}
+
+#[test]
+fn failures_beyond_the_tolerance_never_promote() {
+    // Shares of 60 cases in each arm of which so many failed, and the verdict with the tolerance.
+    use Verdict::{Block, InsufficientEvidence, Promote};
+    for (successes, failed, tolerance, verdict) in [
+        ((0, 60), [0, 0], 0.0, Promote),
+        ((0, 60), [60, 0], 0.0, InsufficientEvidence),
+        ((10, 50), [1, 0], 0.0, InsufficientEvidence),
+        ((10, 50), [0, 1], 0.0, Block),
+        ((50, 10), [1, 0], 0.0, Block),
+        ((50, 10), [0, 0], 0.0, Block),
+        ((30, 30), [1, 1], 0.0, Block),
+        // 3 of 60 are 5 %, and 4 are more.
+        ((10, 50), [3, 3], 0.05, Promote),
+        ((10, 50), [4, 3], 0.05, InsufficientEvidence),
+        ((10, 50), [3, 4], 0.05, Block),
+    ] {
+        let mut hypothesis = shares("h", (successes.0, 60), (successes.1, 60));
+        if let Arms::Shares { failed: counts, .. } = &mut hypothesis.arms {
+            *counts = failed;
+        }
+        let policy = policy(RawGatePolicy {
+            max_failed_share: Some(tolerance),
+            ..RawGatePolicy::default()
+        });
+        let judged = judge_arms(&policy, &[hypothesis]).unwrap();
+        let result = &judged.results[0];
+        let case = format!("{successes:?} {failed:?} {tolerance}: {}", result.reason);
+        assert_eq!(judged.verdict, verdict, "{case}");
+        assert_eq!([result.baseline.failed, result.candidate.failed], failed);
+    }
+}
+
+#[test]
+fn failed_rows_of_either_arm_never_promote() {
+    let judge = |failed: fn(usize, Arm) -> bool| {
+        let arms = [Arm::Baseline, Arm::Candidate];
+        let rows: Vec<ArmRow> = (0..60_u32)
+            .flat_map(|unit| arms.map(|arm| (unit, arm)))
+            .map(|(unit, arm)| ArmRow {
+                unit: unit + 100 * arm as u32,
+                arm,
+                outcome: if failed(unit as usize, arm) {
+                    Outcome::Failed
+                } else if arm == Arm::Baseline {
+                    Outcome::Value(100.0 + f64::from(unit))
+                } else {
+                    Outcome::Value(10.0 + f64::from(unit % 7))
+                },
+            })
+            .collect();
+        let scale = OutcomeScale::Positive {
+            better: Better::Lower,
+        };
+        let rows = TwoSample::new(&rows, scale, Clustering::Rows).unwrap();
+        judged(&[ArmsHypothesis {
+            name: "latency".to_owned(),
+            arms: Arms::Rows(rows),
+        }])
+        .verdict
+    };
+    assert_eq!(judge(|_, _| false), Verdict::Promote);
+    let baseline = judge(|_, arm| arm == Arm::Baseline);
+    assert_eq!(baseline, Verdict::InsufficientEvidence);
+    let candidate = judge(|unit, arm| unit == 0 && arm == Arm::Candidate);
+    assert_eq!(candidate, Verdict::Block);
 }
