@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::scene::{code_of, staged};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn files_that_are_not_of_one_job_are_refused_with_both_values() {
     let bench = staged(60, 40);
     bench

@@ -178,6 +178,11 @@ fn rows_that_mean_nothing_are_refused_with_file_and_line() {
         pieces.push("rows.csv");
         refused(&bench, &line, &pieces);
     }
+}
+
+#[test]
+fn headers_and_options_that_mean_nothing_are_refused() {
+    let bench = Bench::new();
     for (header, piece) in [
         ("unit,arm,outcome,outcome", "`outcome` occurs twice"),
         ("unit,arm,outcome,Outcome", "`outcome` and `Outcome`"),
