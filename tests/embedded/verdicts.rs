@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalfarm_tests::{Bench, Sweep};
+use evalfarm_tests::{Bench, METRIC_KEYS, Sweep};
 use serde_json::Value;
 
 use crate::scene::{code_of, marks, shop_sweep, staged};
@@ -19,21 +19,6 @@ const KEYS: [&str; 9] = [
     "candidates",
     "distinct_results",
     "best",
-];
-const METRIC_KEYS: [&str; 13] = [
-    "metric",
-    "n",
-    "baseline",
-    "candidate",
-    "delta",
-    "ci_low",
-    "ci_high",
-    "p",
-    "q",
-    "changed",
-    "wins",
-    "losses",
-    "ties",
 ];
 
 /// Checks that every promised key is there and returns the exit code that the verdict asks for.

@@ -10,8 +10,8 @@ use std::num::NonZeroU32;
 
 use evalfarm_dataset::{About, Dataset, DatasetContent, store};
 use evalfarm_domain::{
-    Candidate, Combine, DocId, EngineSettings, EvaluateTask, FieldName, FieldWeights, Fold, JobId,
-    JobSettings, Measurement,
+    Candidate, Combine, DocId, EngineSettings, EvaluateTask, ExamineTask, FieldName, FieldWeights,
+    Fold, Grade, JobId, JobSettings, Measurement,
 };
 use evalfarm_metrics::QueryMetrics;
 use evalfarm_retrieval::Bm25Index;
@@ -22,6 +22,9 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 const QUERIES: u32 = 30;
+
+/// Depth to which ranks of relevant documents are looked for.
+const RANKS: u32 = 20;
 
 fn dataset() -> Dataset {
     let generated = generate(&CatalogueSpec::new(7, 400, QUERIES).unwrap());
@@ -147,5 +150,52 @@ fn values_and_digests_are_those_of_each_candidates_whole_list() {
         digests.sort_unstable();
         digests.dedup();
         assert_eq!(digests.len(), lists);
+    }
+}
+
+#[test]
+fn ranks_and_condensed_values_are_those_of_the_hits() {
+    let dataset = dataset();
+    let index = Bm25Index::build(&dataset.corpus, &EngineSettings::default()).unwrap();
+    let settings = settings(&dataset, 10);
+    let evaluator = Evaluator::new(&settings, &dataset, &index).unwrap();
+    let candidates = candidates(&dataset);
+    let examined = evaluator
+        .examine(&ExamineTask {
+            job: settings.job.clone(),
+            fold: Fold::All,
+            first_query: 0,
+            query_count: QUERIES,
+            candidates: candidates[..3].to_vec(),
+            hits: NonZeroU32::new(400).unwrap(),
+            rank_depth: NonZeroU32::new(RANKS).unwrap(),
+        })
+        .unwrap();
+    let mut ranks = BTreeMap::new();
+    let mut judged: BTreeMap<_, Vec<Option<Grade>>> = BTreeMap::new();
+    for hit in &examined.hits {
+        ranks.insert((&hit.candidate, &hit.query, &hit.document), hit.rank);
+        let grades = judged.entry((&hit.candidate, &hit.query)).or_default();
+        grades.extend(hit.grade.map(Some));
+    }
+    let (mut found, mut too_deep) = (0, 0);
+    for row in &examined.relevant {
+        let rank = ranks.get(&(&row.candidate, &row.query, &row.document));
+        let shallow = rank.copied().filter(|&rank| rank <= RANKS);
+        assert_eq!(row.rank, shallow, "{} {}", row.query, row.document);
+        found += u32::from(shallow.is_some());
+        too_deep += u32::from(rank.is_some() && shallow.is_none());
+    }
+    assert!(found > 0 && too_deep > 0, "{found} found, {too_deep} below");
+    assert_eq!(examined.condensed.len(), 3 * QUERIES as usize);
+    for row in &examined.condensed {
+        let grades = judged.remove(&(&row.candidate, &row.query));
+        let judgments = dataset.judgments.query(row.query.as_str());
+        let mut values = Vec::new();
+        QueryMetrics::new(&settings.measurement, judgments)
+            .unwrap()
+            .values_into(&grades.unwrap_or_default(), &mut values);
+        let values: Vec<f64> = values.into_iter().map(Option::unwrap_or_default).collect();
+        assert_eq!(row.values, values, "{}", row.query);
     }
 }

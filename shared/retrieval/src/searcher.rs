@@ -1,6 +1,5 @@
 //! One pass over the postings, then every candidate as a re-weighting.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use evalfarm_domain::{Combine, FieldName};
@@ -129,38 +128,6 @@ impl<'a> Searcher<'a> {
             rankings.add(hits.iter().map(|hit| hit.row));
         }
         Ok(())
-    }
-
-    /// Returns, for each candidate, the rank (from 1) of each of `rows` among the best `depth` hits, and nothing for a row
-    /// that is not among them.
-    pub fn ranks_of(
-        &mut self,
-        text: &str,
-        candidates: &Prepared,
-        rows: &[u32],
-        depth: usize,
-    ) -> Result<Vec<Vec<Option<NonZeroU32>>>, SearchError> {
-        self.check(candidates)?;
-        self.fill(text)?;
-        let mut ranks = Vec::with_capacity(candidates.candidates().len());
-        for candidate in candidates.candidates() {
-            self.weigh(candidate);
-            let rank_of = |&row: &u32| {
-                let score = self.best[self.matrix.slot(row)?];
-                if score < 0.0 {
-                    return None;
-                }
-                let others = self.best.iter().zip(self.matrix.rows());
-                let before = others.filter(|&(&other, &at)| {
-                    other > score || (other.total_cmp(&score).is_eq() && at > row)
-                });
-                let rank = before.count() + 1;
-                let rank = u32::try_from(rank).ok().filter(|_| rank <= depth)?;
-                NonZeroU32::new(rank)
-            };
-            ranks.push(rows.iter().map(rank_of).collect());
-        }
-        Ok(ranks)
     }
 
     /// Returns, for each of `rows`, the fields that the candidate at `position` searches and in which the document has a

@@ -4,28 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use evalfarm_testkit::reference_data;
-use evalfarm_tests::{Bench, Outcome};
+use evalfarm_tests::{Bench, METRIC_KEYS, Outcome};
 use serde_json::Value;
 
 use super::tables::{baseline, changed, csv, improved};
 use crate::support::{Ending as _, assert_close, codes, entry, number, run};
 
 const KEYS: [&str; 5] = ["verdict", "reasons", "family", "limits", "metrics"];
-const METRIC_KEYS: [&str; 13] = [
-    "metric",
-    "n",
-    "baseline",
-    "candidate",
-    "delta",
-    "ci_low",
-    "ci_high",
-    "p",
-    "q",
-    "changed",
-    "wins",
-    "losses",
-    "ties",
-];
 
 /// Compares two files in both formats: one verdict, one exit code (G1), one strict object with the promised keys.
 #[track_caller]
