@@ -78,15 +78,19 @@ pub(crate) fn print(collection: &Collection) -> Outcome<()> {
     Ok(())
 }
 
-/// Repeats our own sweeps, for a profiler to look at.
-pub(crate) fn repeat(collection: &Collection) -> Outcome<()> {
-    let few = collection.candidates(218, Combine::best_fields(0.0)?)?;
-    let many = collection.candidates(10_000, Combine::best_fields(0.0)?)?;
-    let tied = collection.candidates(218, Combine::best_fields(0.3)?)?;
-    for _ in 0..5 {
-        timed("218 candidates", collection, &few, 1)?;
-        timed("218 candidates, tie breaker .3", collection, &tied, 1)?;
-        timed("10,000 candidates", collection, &many, 1)?;
+/// Repeats our own sweeps, for a profiler to look at: of these kinds, or of all when none is named.
+pub(crate) fn repeat(collection: &Collection, kinds: &[&str]) -> Outcome<()> {
+    let named = |kind| kinds.is_empty() || kinds.contains(&kind);
+    let all = [
+        ("218", "218 candidates", 218, 0.0),
+        ("tie", "218 candidates, tie breaker .3", 218, 0.3),
+        ("10000", "10,000 candidates", 10_000, 0.0),
+    ];
+    for (_, name, count, tie_breaker) in all.into_iter().filter(|&(kind, ..)| named(kind)) {
+        let candidates = collection.candidates(count, Combine::best_fields(tie_breaker)?)?;
+        for _ in 0..if count > 1_000 { 5 } else { 30 } {
+            timed(name, collection, &candidates, 1)?;
+        }
     }
     Ok(())
 }
