@@ -16,6 +16,7 @@ pub(crate) use margin::Margin;
 use sources::Sources;
 
 use crate::field_lists::FieldLists;
+use crate::matrix::ABSENT;
 
 /// What a set of candidates asks of pruning.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,8 @@ pub(crate) struct Contenders {
     cells: Box<[(u32, f32)]>,
     /// Every position once, likely winners first.
     likely: Box<[u32]>,
+    /// The cells of a document that would be the best in every field.
+    greatest: Box<[(u32, f32)]>,
 }
 
 impl Contenders {
@@ -80,7 +83,12 @@ impl Contenders {
             starts
                 .push(u32::try_from(cells.len()).expect("cells are fewer than rows times fields"));
         }
+        let greatest = table.greatest().zip(&needs.columns);
+        let greatest = greatest.filter(|&(score, _)| score >= 0.0);
         Self {
+            greatest: greatest
+                .map(|(score, &column)| (column as u32, score))
+                .collect(),
             needs,
             rows: table.rows.as_slice().into(),
             starts: starts.into(),
@@ -110,10 +118,16 @@ impl Contenders {
         &self.likely
     }
 
+    /// Returns the column and greatest score of each field in which a document has a posting.
+    pub(crate) fn greatest(&self) -> &[(u32, f32)] {
+        &self.greatest
+    }
+
     /// Returns the memory that the contenders take.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.likely)
+            + size_of_val(&*self.greatest)
             + size_of_val(&*self.needs.columns)
             + size_of_val(&*self.rows)
             + size_of_val(&*self.starts)
@@ -121,7 +135,7 @@ impl Contenders {
     }
 }
 
-/// Documents with their score in each of the needed columns, [`ABSENT`](crate::matrix::ABSENT) where they have no posting.
+/// Documents with their score in each of the needed columns, [`ABSENT`] where they have no posting.
 pub(super) struct Table {
     rows: Vec<u32>,
     scores: Vec<Vec<f32>>,
@@ -136,6 +150,12 @@ impl Table {
             scores: scores.collect(),
             rows,
         }
+    }
+
+    /// Returns the greatest score of each column, [`ABSENT`] where there is none.
+    fn greatest(&self) -> impl Iterator<Item = f32> {
+        let columns = self.scores.iter();
+        columns.map(|scores| scores.iter().copied().fold(ABSENT, f32::max))
     }
 
     /// Returns the positions by falling sum of scores, each field's divided by its greatest; equal sums in the tie order.

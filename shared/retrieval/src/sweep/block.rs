@@ -7,8 +7,8 @@ use crate::candidates::PreparedCandidate;
 /// Candidates of a full block.
 pub(super) const LANES: usize = 64;
 
-/// A block's lanes are a multiple of this, so that no instruction set needs a remainder loop.
-const STEP: usize = 16;
+/// One number a candidate. The number of lanes is part of the type, so that loops over them need neither remainder nor checks.
+pub(super) type Lanes<T> = [T; LANES];
 
 /// Candidates in blocks: for each column the weights of all candidates of a block.
 #[derive(Debug, Clone)]
@@ -18,12 +18,11 @@ pub(crate) struct Blocks(Box<[Block]>);
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     candidates: usize,
-    lanes: usize,
-    /// Column by column, one weight a lane; NaN where a candidate does not search the field, so that no comparison with a
-    /// product ever holds. It never leaves the kernel.
-    weights: Box<[f32]>,
-    /// The factors of sum and maximum, one pair of lanes each; nothing when every score is the plain maximum.
-    combine: Option<Box<[f32]>>,
+    /// Column by column; NaN where a candidate does not search the field, and behind the last candidate, so that no comparison
+    /// with a product ever holds. It never leaves the kernel.
+    weights: Box<[Lanes<f32>]>,
+    /// The factors of sum and maximum; nothing when every score is the plain maximum.
+    combine: Option<Box<[Lanes<f32>; 2]>>,
 }
 
 impl Blocks {
@@ -40,25 +39,23 @@ impl Blocks {
 
 impl Block {
     fn new(candidates: &[PreparedCandidate], columns: usize) -> Self {
-        let lanes = candidates.len().next_multiple_of(STEP);
-        let mut weights = vec![f32::NAN; columns * lanes];
-        let mut combine = vec![0.0; 2 * lanes];
+        let mut weights = vec![[f32::NAN; LANES]; columns];
+        let mut combine = Box::new([[0.0; LANES]; 2]);
         for (lane, candidate) in candidates.iter().enumerate() {
             for &(column, weight) in &candidate.weights {
-                weights[column * lanes + lane] = weight;
+                weights[column][lane] = weight;
             }
-            let [sum, maximum] = candidate.factors();
-            combine[lane] = sum;
-            combine[lanes + lane] = maximum;
+            for (factors, factor) in combine.iter_mut().zip(candidate.factors()) {
+                factors[lane] = factor;
+            }
         }
         let plain = candidates
             .iter()
             .all(|candidate| candidate.combine == Combine::BestFields { tie_breaker: 0.0 });
         Self {
             candidates: candidates.len(),
-            lanes,
             weights: weights.into(),
-            combine: (!plain).then(|| combine.into()),
+            combine: (!plain).then_some(combine),
         }
     }
 
@@ -67,19 +64,13 @@ impl Block {
         self.candidates
     }
 
-    /// Returns the number of lanes; those behind the last candidate have no hits.
-    pub(super) fn lanes(&self) -> usize {
-        self.lanes
-    }
-
-    /// Returns the weights of one column.
-    pub(super) fn weights(&self, column: usize) -> &[f32] {
-        &self.weights[column * self.lanes..][..self.lanes]
+    /// Returns the weights of one column; those behind the last candidate make no hits.
+    pub(super) fn weights(&self, column: usize) -> &Lanes<f32> {
+        &self.weights[column]
     }
 
     /// Returns the factors of sum and maximum, unless every score is the plain maximum.
-    pub(super) fn combine(&self) -> Option<(&[f32], &[f32])> {
-        let combine = self.combine.as_deref()?;
-        Some(combine.split_at(self.lanes))
+    pub(super) fn combine(&self) -> Option<&[Lanes<f32>; 2]> {
+        self.combine.as_deref()
     }
 }

@@ -3,9 +3,12 @@
 mod block;
 mod codes;
 mod kernel;
+mod keys;
+mod network;
 mod rankings;
 #[cfg(test)]
 mod tests;
+mod weigh;
 
 pub(crate) use block::Blocks;
 pub use rankings::Rankings;
