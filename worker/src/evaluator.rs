@@ -149,7 +149,7 @@ impl<'a> Evaluator<'a> {
                     query: judged.query.id.clone(),
                     source,
                 })?;
-            measured.push(judged.measure(&rankings, &self.digests));
+            measured.push(judged.measure(&mut rankings, &self.digests));
         }
         Ok(measured)
     }

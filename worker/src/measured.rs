@@ -74,10 +74,10 @@ impl<'a> JudgedQuery<'a> {
         condensed_values(&self.metrics, &grades)
     }
 
-    /// Measures each distinct ranking once.
+    /// Measures each distinct ranking once, and takes the codes of the candidates.
     pub(crate) fn measure(
         &self,
-        rankings: &Rankings,
+        rankings: &mut Rankings,
         documents: &DocumentDigests,
     ) -> MeasuredQuery<'a> {
         let rows = rankings.rows().iter();
@@ -100,7 +100,7 @@ impl<'a> JudgedQuery<'a> {
         }
         MeasuredQuery {
             query: self.query,
-            codes: rankings.codes().into(),
+            codes: rankings.take_codes(),
             outcomes,
             metrics: values.metrics,
             values: values.values,
@@ -186,7 +186,7 @@ impl<'a> ValuesOf<'a> {
 pub struct MeasuredQuery<'a> {
     query: &'a Query,
     /// For each candidate the position of its outcome.
-    codes: Box<[u32]>,
+    codes: Vec<u32>,
     outcomes: Vec<Outcome>,
     /// Values of one ranking.
     metrics: usize,

@@ -121,7 +121,7 @@ impl<'a> Searcher<'a> {
             return Ok(());
         }
         self.fill(text)?;
-        rankings.clear();
+        rankings.clear(all.len());
         for candidate in all {
             self.weigh(candidate);
             let hits = self.top.select(&self.best, self.matrix.rows(), depth);

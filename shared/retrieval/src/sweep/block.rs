@@ -1,5 +1,7 @@
 //! Candidates side by side, as the kernel reads them.
 
+use std::ops::{Deref, DerefMut};
+
 use evalfarm_domain::Combine;
 
 use crate::candidates::PreparedCandidate;
@@ -7,8 +9,37 @@ use crate::candidates::PreparedCandidate;
 /// Candidates of a full block.
 pub(super) const LANES: usize = 64;
 
-/// One number a candidate. The number of lanes is part of the type, so that loops over them need neither remainder nor checks.
-pub(super) type Lanes<T> = [T; LANES];
+/// One number a candidate.
+///
+/// How many is part of the type, so that loops over them need neither remainder nor checks, and no vector of them crosses a cache
+/// line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Lanes<T>([T; LANES]);
+
+impl<T: Copy> Lanes<T> {
+    /// Returns the same number for each candidate.
+    #[inline]
+    pub(super) const fn of(number: T) -> Self {
+        Self([number; LANES])
+    }
+}
+
+impl<T> Deref for Lanes<T> {
+    type Target = [T; LANES];
+
+    #[inline]
+    fn deref(&self) -> &[T; LANES] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Lanes<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T; LANES] {
+        &mut self.0
+    }
+}
 
 /// Candidates in blocks: for each column the weights of all candidates of a block.
 #[derive(Debug, Clone)]
@@ -32,6 +63,11 @@ impl Blocks {
         Self(blocks.map(|block| Block::new(block, columns)).collect())
     }
 
+    /// Returns the number of candidates.
+    pub(super) fn candidates(&self) -> usize {
+        self.0.iter().map(Block::candidates).sum()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Block> {
         self.0.iter()
     }
@@ -39,8 +75,8 @@ impl Blocks {
 
 impl Block {
     fn new(candidates: &[PreparedCandidate], columns: usize) -> Self {
-        let mut weights = vec![[f32::NAN; LANES]; columns];
-        let mut combine = Box::new([[0.0; LANES]; 2]);
+        let mut weights = vec![Lanes::of(f32::NAN); columns];
+        let mut combine = Box::new([Lanes::of(0.0); 2]);
         for (lane, candidate) in candidates.iter().enumerate() {
             for &(column, weight) in &candidate.weights {
                 weights[column][lane] = weight;

@@ -71,24 +71,30 @@ impl Codes {
     }
 
     /// Returns the number of a ranking; `first_met` is called when it has none yet.
+    #[inline]
     pub(super) fn code(
         &mut self,
         words: [u64; MOST_WORDS],
         first_met: impl FnOnce([u64; MOST_WORDS]),
     ) -> u32 {
+        let last = self.slots.len() - 1;
         let mut at = self.home(words);
         loop {
             let (stored, number) = self.slots[at];
-            if let Some(code) = number.checked_sub(1) {
-                if stored == words {
-                    return code;
-                }
-                at = (at + 1) & (self.slots.len() - 1);
-            } else {
+            if number == 0 {
                 break;
             }
+            if stored == words {
+                return number - 1;
+            }
+            at = (at + 1) & last;
         }
         first_met(words);
+        self.add(words, at)
+    }
+
+    /// Gives a ranking that has none the next number; its slot is free.
+    fn add(&mut self, words: [u64; MOST_WORDS], at: usize) -> u32 {
         let code = self.known;
         self.known += 1; // no more rankings than candidates, which are far fewer than 2^32
         self.slots[at] = (words, self.known);
@@ -99,11 +105,11 @@ impl Codes {
     }
 
     /// Returns where the search for a ranking starts.
+    #[inline]
     fn home(&self, [low, high]: [u64; MOST_WORDS]) -> usize {
         // Fibonacci hashing (Knuth, volume 3, 6.4): the upper bits of a product with 2^64 over the golden ratio.
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (low ^ high.rotate_left(29)).wrapping_mul(FACTOR);
-        let mixed = (mixed ^ mixed >> 32).wrapping_mul(FACTOR);
         let bits = self.slots.len().trailing_zeros();
         usize::try_from(mixed >> (u64::BITS - bits)).expect("it is less than the number of slots")
     }

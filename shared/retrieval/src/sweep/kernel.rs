@@ -36,7 +36,7 @@ impl Default for Scratch {
         Self {
             scores: Vec::new(),
             places: Vec::new(),
-            words: [[0; LANES]; MOST_WORDS],
+            words: [Lanes::of(0); MOST_WORDS],
         }
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn rank_block_on_any(
         );
         return;
     }
-    let mut floors = [0; LANES];
+    let mut floors = Lanes::of(0);
     if let Some(narrow) = Narrow::new(contenders, block, layout, &mut floors) {
         let top = select::<_, TEN>(narrow, scores, places);
         if narrow.is_exact(&top[layout.depth as usize - 1], scores) {
@@ -122,13 +122,13 @@ fn weigh_all(contenders: &Contenders, block: &Block, scratch: &mut Scratch) {
     let Scratch { scores, places, .. } = scratch;
     let documents = contenders.rows().len();
     let padded = documents.max(DOZEN).next_multiple_of(STRIDE);
-    scores.resize(padded, [ABSENT; LANES]);
+    scores.resize(padded, Lanes::of(ABSENT));
     places.clear();
     for (scores, &position) in scores.iter_mut().zip(contenders.likely()) {
         weigh(contenders.cells(position as usize), block, scores);
         places.push(contenders.rows().len() as u32 - position);
     }
-    scores[documents..].fill([ABSENT; LANES]);
+    scores[documents..].fill(Lanes::of(ABSENT));
     places.resize(padded, 1);
 }
 
@@ -139,7 +139,7 @@ fn select<S: Keys, const K: usize>(
     scores: &[Lanes<f32>],
     places: &[u32],
 ) -> [Lanes<S::Key>; K] {
-    let mut top = [[keys.none(); LANES]; K];
+    let mut top = [Lanes::of(keys.none()); K];
     let Some((scores, more_scores)) = scores.split_first_chunk::<DOZEN>() else {
         return top;
     };
@@ -171,7 +171,7 @@ fn select<S: Keys, const K: usize>(
 /// Packs the places of the best documents of each lane, cut at the depth asked for.
 #[inline(always)]
 fn pack<S: Keys>(keys: S, layout: Layout, top: &[Lanes<S::Key>], words: &mut Words) {
-    *words = [[0; LANES]; MOST_WORDS];
+    *words = [Lanes::of(0); MOST_WORDS];
     for (rank, top) in (0_u32..).zip(top.iter().take(layout.depth as usize)) {
         let (word, shift) = (rank / layout.ranks, rank % layout.ranks * layout.bits);
         let words = &mut words[word as usize];

@@ -89,7 +89,7 @@ impl<'a> Narrow<'a> {
             return None;
         }
         let reach = i32::MAX >> (bits - 1);
-        let mut best = [ABSENT; LANES];
+        let mut best = Lanes::of(ABSENT);
         weigh(contenders.greatest(), block, &mut best);
         for lane in 0..LANES {
             floors[lane] = best[lane]

@@ -11,6 +11,7 @@ mod tests;
 mod weigh;
 
 pub(crate) use block::Blocks;
+use block::LANES;
 pub use rankings::Rankings;
 
 use crate::ScoredDocument;
@@ -69,16 +70,18 @@ impl Sweeper {
         layout: Layout,
         rankings: &mut Rankings,
     ) {
-        rankings.start(contenders.rows());
+        rankings.start(contenders.rows(), blocks.candidates());
         self.codes.clear();
+        let mut codes = [0; LANES];
         for block in blocks.iter() {
             (self.kernel)(contenders, block, layout, &mut self.scratch);
-            for lane in 0..block.candidates() {
-                let code = self.codes.code(self.scratch.words(lane), |words| {
+            let codes = &mut codes[..block.candidates()];
+            for (lane, code) in codes.iter_mut().enumerate() {
+                *code = self.codes.code(self.scratch.words(lane), |words| {
                     rankings.push(layout.positions(words));
                 });
-                rankings.assign(code);
             }
+            rankings.assign(codes);
         }
     }
 
@@ -105,7 +108,7 @@ impl Sweeper {
         depth: usize,
         rankings: &mut Rankings,
     ) {
-        rankings.clear();
+        rankings.clear(candidates.len());
         for candidate in candidates {
             let hits = self.select(contenders, candidate, depth);
             rankings.add(hits.iter().map(|hit| hit.row));

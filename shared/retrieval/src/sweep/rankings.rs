@@ -42,9 +42,10 @@ impl Rankings {
         })
     }
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
+    /// Forgets everything and has room for the codes of that many candidates.
+    pub(crate) fn clear(&mut self, candidates: usize) {
         self.codes.clear();
+        self.codes.reserve_exact(candidates);
         self.rows.clear();
         self.ends.clear();
         self.positions.clear();
@@ -52,9 +53,14 @@ impl Rankings {
         self.code_of.clear();
     }
 
-    /// Forgets everything and takes these rows for its positions.
-    pub(super) fn start(&mut self, rows: &[u32]) {
-        self.clear();
+    /// Returns the code of each candidate, to be kept without a copy; afterwards there is none.
+    pub fn take_codes(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.codes)
+    }
+
+    /// Forgets everything and takes these rows for its positions, for that many candidates.
+    pub(super) fn start(&mut self, rows: &[u32], candidates: usize) {
+        self.clear(candidates);
         self.rows.extend_from_slice(rows);
     }
 
@@ -64,9 +70,9 @@ impl Rankings {
         self.ends.push(self.positions.len());
     }
 
-    /// Gives the next candidate the ranking of that code.
-    pub(super) fn assign(&mut self, code: u32) {
-        self.codes.push(code);
+    /// Gives the next candidates the rankings of these codes.
+    pub(super) fn assign(&mut self, codes: &[u32]) {
+        self.codes.extend_from_slice(codes);
     }
 
     /// Gives the next candidate this ranking.

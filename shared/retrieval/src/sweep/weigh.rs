@@ -15,7 +15,7 @@ const FEW: usize = 5;
 #[inline(always)]
 pub(super) fn weigh(cells: &[(u32, f32)], block: &Block, scores: &mut Lanes<f32>) {
     match cells.len() {
-        0 => *scores = [ABSENT; LANES],
+        0 => *scores = Lanes::of(ABSENT),
         1 => weigh_few::<1>(cells, block, scores),
         2 => weigh_few::<2>(cells, block, scores),
         3 => weigh_few::<3>(cells, block, scores),
@@ -59,7 +59,7 @@ fn weigh_few<const N: usize>(cells: &[(u32, f32)], block: &Block, scores: &mut L
 /// The same for any number of cells, one after the other.
 #[inline(always)]
 fn weigh_many(cells: &[(u32, f32)], block: &Block, scores: &mut Lanes<f32>) {
-    let (mut best, mut sums) = ([ABSENT; LANES], [0.0; LANES]);
+    let (mut best, mut sums) = (Lanes::of(ABSENT), Lanes::of(0.0));
     for &(column, score) in cells {
         let weights = block.weights(column as usize);
         for lane in 0..LANES {
