@@ -54,7 +54,7 @@ pub(super) fn beaten(table: &Table, depth: usize, margin: Margin) -> Vec<bool> {
 
 /// Returns for each document a number that is less for a greater sum of scores, each field's divided by its greatest, and for
 /// an earlier place in the tie order where sums are equal; its lower 32 bits are the document's position.
-pub(super) fn falling_sums(table: &Table) -> Vec<u64> {
+fn falling_sums(table: &Table) -> Vec<u64> {
     let mut sums = vec![0.0; table.rows.len()];
     for scores in &table.scores {
         let greatest = scores.iter().copied().fold(0.0, f32::max);

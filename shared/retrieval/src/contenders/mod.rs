@@ -10,7 +10,7 @@ mod sources;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use dominance::{beaten, falling_sums};
+use dominance::beaten;
 use field_top::{KthBest, pick, relaxed};
 pub(crate) use margin::Margin;
 use sources::Sources;
@@ -50,8 +50,6 @@ pub(crate) struct Contenders {
     starts: Box<[u32]>,
     /// The column and score of each field in which a document has a posting.
     cells: Box<[(u32, f32)]>,
-    /// Every position once, likely winners first.
-    likely: Box<[u32]>,
     /// The cells of a document that would be the best in every field.
     greatest: Box<[(u32, f32)]>,
 }
@@ -93,7 +91,6 @@ impl Contenders {
             rows: table.rows.as_slice().into(),
             starts: starts.into(),
             cells: cells.into(),
-            likely: table.by_falling_sum().into(),
         }
     }
 
@@ -113,11 +110,6 @@ impl Contenders {
         &self.cells[start..end]
     }
 
-    /// Returns every position once, likely winners first: once the lists hold those, few others have to be inserted.
-    pub(crate) fn likely(&self) -> &[u32] {
-        &self.likely
-    }
-
     /// Returns the column and greatest score of each field in which a document has a posting.
     pub(crate) fn greatest(&self) -> &[(u32, f32)] {
         &self.greatest
@@ -126,7 +118,6 @@ impl Contenders {
     /// Returns the memory that the contenders take.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
-            + size_of_val(&*self.likely)
             + size_of_val(&*self.greatest)
             + size_of_val(&*self.needs.columns)
             + size_of_val(&*self.rows)
@@ -156,17 +147,6 @@ impl Table {
     fn greatest(&self) -> impl Iterator<Item = f32> {
         let columns = self.scores.iter();
         columns.map(|scores| scores.iter().copied().fold(ABSENT, f32::max))
-    }
-
-    /// Returns the positions by falling sum of scores, each field's divided by its greatest; equal sums in the tie order.
-    fn by_falling_sum(&self) -> Vec<u32> {
-        let mut keys = falling_sums(self);
-        keys.sort_unstable();
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the lower half of the key is the position"
-        )]
-        keys.into_iter().map(|key| key as u32).collect()
     }
 
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {

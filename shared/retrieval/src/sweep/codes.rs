@@ -4,7 +4,7 @@
 /// the end and from 1, and 0 where the ranking has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
-    documents: u32,
+    pub(super) documents: u32,
     pub(super) depth: u32,
     pub(super) bits: u32,
     /// Ranks in one word.

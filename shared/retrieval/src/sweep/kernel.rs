@@ -86,7 +86,7 @@ pub(super) fn rank_block_on_any(
     layout: Layout,
     scratch: &mut Scratch,
 ) {
-    weigh_all(contenders, block, scratch);
+    weigh_all(contenders, block, layout, scratch);
     let Scratch {
         scores,
         places,
@@ -115,19 +115,18 @@ pub(super) fn rank_block_on_any(
     pack(wide, layout, &select::<_, TEN>(wide, scores, places), words);
 }
 
-/// Leaves each document's score under each candidate and its place in the scratch space, likely winners first, and behind the
-/// last as many that are no hits as fill a dozen and strides.
+/// Leaves each document's score under each candidate and its place in the scratch space, and behind the last as many that are no hits as fill a dozen and strides.
 #[inline(always)]
-fn weigh_all(contenders: &Contenders, block: &Block, scratch: &mut Scratch) {
+fn weigh_all(contenders: &Contenders, block: &Block, layout: Layout, scratch: &mut Scratch) {
     let Scratch { scores, places, .. } = scratch;
     let documents = contenders.rows().len();
     let padded = documents.max(DOZEN).next_multiple_of(STRIDE);
     scores.resize(padded, Lanes::of(ABSENT));
     places.clear();
-    for (scores, &position) in scores.iter_mut().zip(contenders.likely()) {
-        weigh(contenders.cells(position as usize), block, scores);
-        places.push(contenders.rows().len() as u32 - position);
+    for (position, scores) in scores.iter_mut().take(documents).enumerate() {
+        weigh(contenders.cells(position), block, scores);
     }
+    places.extend((1..=layout.documents).rev());
     scores[documents..].fill(Lanes::of(ABSENT));
     places.resize(padded, 1);
 }
