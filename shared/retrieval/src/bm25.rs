@@ -1,6 +1,7 @@
 //! The scores of Lucene's `BM25Similarity`.
 
 use evalfarm_domain::EngineSettings;
+use multiversion::multiversion;
 use tantivy::fieldnorm::FieldNormReader;
 
 /// What BM25 needs to know about one field: counted over the documents that have a token in it, as Lucene does, and not
@@ -10,7 +11,7 @@ pub(crate) struct FieldStatistics {
     documents: u32,
     average_length: f32,
     /// For each length byte 1 / (k1 · (1 − b + b · dl / avgdl)).
-    inverse: Box<[f32]>,
+    inverse: Box<[f32; 256]>,
 }
 
 impl FieldStatistics {
@@ -27,9 +28,10 @@ impl FieldStatistics {
         )]
         let average_length = mean as f32;
         let EngineSettings { k1, b, .. } = *settings;
-        let inverse = (0..=u8::MAX)
-            .map(|byte| 1.0 / (k1 * ((1.0 - b) + b * length(byte) / average_length)))
-            .collect();
+        let mut inverse = Box::new([0.0; 256]);
+        for (byte, inverse) in (0..=u8::MAX).zip(inverse.iter_mut()) {
+            *inverse = 1.0 / (k1 * ((1.0 - b) + b * length(byte) / average_length));
+        }
         Self {
             documents,
             average_length,
@@ -80,6 +82,20 @@ impl FieldStatistics {
         weight - weight / (1.0 + frequency as f32 * inverse)
     }
 
+    /// Adds the [`contribution`](Self::contribution) to each of some documents to `scores`, given how often they have the term
+    /// and their length bytes.
+    pub(crate) fn contributions(
+        &self,
+        weight: f32,
+        frequencies: &[u32],
+        length_bytes: impl Iterator<Item = u8>,
+        scores: &mut Vec<f32>,
+    ) {
+        let start = scores.len();
+        scores.extend(length_bytes.map(|byte| self.inverse[usize::from(byte)]));
+        contributions_in_place(weight, frequencies, &mut scores[start..]);
+    }
+
     /// Returns a bound below which no positive score in the field lies; infinite when there is no score at all.
     ///
     /// The rarest idf is that of a term in every document, and the difference in `contribution` is either 0 or at least
@@ -94,6 +110,18 @@ impl FieldStatistics {
     /// Returns a bound above which no score in the field lies, for queries of at most 2³² words.
     pub(crate) fn greatest_score(&self) -> f32 {
         self.idf(0) * (u32::MAX as f32)
+    }
+}
+
+/// Turns the inverses that belong to documents into contributions; apart from where these are looked up, because divisions
+/// side by side take a fraction of the time.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
+fn contributions_in_place(weight: f32, frequencies: &[u32], inverses: &mut [f32]) {
+    for (inverse, &frequency) in inverses.iter_mut().zip(frequencies) {
+        *inverse = weight - weight / (1.0 + frequency as f32 * *inverse);
     }
 }
 
@@ -123,6 +151,20 @@ mod tests {
         assert!((field.idf(1) - 1.203_973).abs() < 1e-6);
         // dl = 5: c = 1 / (1.2 · (0.25 + 0.75 · 2)) = 1 / 2.1; 2 − 2 / (1 + 3 / 2.1)
         assert!((field.contribution(2.0, 3, 5) - 1.176_471).abs() < 1e-6);
+    }
+
+    #[test]
+    fn contributions_side_by_side_are_those_one_by_one() {
+        let field = FieldStatistics::new(4, 10, &EngineSettings::default());
+        let frequencies: Vec<u32> = (1..40).chain([u32::MAX]).collect();
+        let bytes = frequencies
+            .iter()
+            .map(|frequency| frequency.to_le_bytes()[0]);
+        let mut scores = vec![7.0];
+        field.contributions(2.5, &frequencies, bytes.clone(), &mut scores);
+        let alone = frequencies.iter().zip(bytes);
+        let alone = alone.map(|(&frequency, byte)| field.contribution(2.5, frequency, byte));
+        assert_eq!(scores[1..], alone.collect::<Vec<f32>>());
     }
 
     #[test]

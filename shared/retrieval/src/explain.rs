@@ -146,8 +146,9 @@ impl Bm25Index {
         row: u32,
     ) -> std::io::Result<Vec<TermExplanation>> {
         let mut terms = Vec::new();
+        let mut decoder = None;
         for (term, query_frequency) in query_terms(self, text) {
-            let Some(mut postings) = field.postings(&term)? else {
+            let Some(postings) = field.postings(&term, &mut decoder)? else {
                 continue;
             };
             let at = postings.seek(row);

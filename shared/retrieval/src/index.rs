@@ -7,8 +7,8 @@ use std::sync::Arc;
 use evalfarm_analysis::Analyzer;
 use evalfarm_domain::{Corpus, EngineSettings, FieldName};
 use tantivy::postings::BlockSegmentPostings;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Index, InvertedIndexReader, SegmentReader, Term};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, InvertedIndexReader, SegmentReader};
 
 use crate::bm25::FieldStatistics;
 use crate::{IndexError, Searcher, build};
@@ -55,7 +55,6 @@ pub(crate) struct IndexedField {
     pub(crate) statistics: FieldStatistics,
     pub(crate) lengths: Box<[u8]>,
     postings: Arc<InvertedIndexReader>,
-    field: Field,
     evidence: FieldEvidence,
 }
 
@@ -162,7 +161,6 @@ impl IndexedField {
             statistics: FieldStatistics::new(documents, postings.total_num_tokens(), settings),
             lengths,
             postings,
-            field,
             evidence,
         })
     }
@@ -172,11 +170,29 @@ impl IndexedField {
         &self.evidence.field
     }
 
-    /// Returns the postings of a term, positioned on the first block, if a document has the term in this field.
-    pub(crate) fn postings(&self, term: &str) -> io::Result<Option<BlockSegmentPostings>> {
-        let term = Term::from_field_text(self.field, term);
-        self.postings
-            .read_block_postings(&term, IndexRecordOption::WithFreqs)
+    /// Positions `postings` on the first block of a term and returns it, if a document has the term in this field.
+    ///
+    /// What is positioned already is used again, in whatever field it was: a new one is more than a kilobyte to fill and move.
+    pub(crate) fn postings<'p>(
+        &self,
+        term: &str,
+        postings: &'p mut Option<BlockSegmentPostings>,
+    ) -> io::Result<Option<&'p mut BlockSegmentPostings>> {
+        // In a text field the term's own bytes are the dictionary's key.
+        let Some(found) = self.postings.terms().get(term)? else {
+            return Ok(None);
+        };
+        if let Some(postings) = postings {
+            self.postings
+                .reset_block_postings_from_terminfo(&found, postings)?;
+        } else {
+            let option = IndexRecordOption::WithFreqs;
+            let opened = self
+                .postings
+                .read_block_postings_from_terminfo(&found, option)?;
+            *postings = Some(opened);
+        }
+        Ok(postings.as_mut())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::field_lists::FieldLists;
 use crate::index::quoted;
 use crate::matrix::{ABSENT, Matrix};
 use crate::sweep::Sweeper;
-use crate::terms::{TermCache, query_terms};
+use crate::terms::{Decoder, TermCache, query_terms};
 use crate::top::TopDocuments;
 use crate::{Bm25Index, Prepared, PreparedCandidate, Rankings, SearchError, SweepCache};
 
@@ -40,6 +40,7 @@ pub struct Searcher<'a> {
     index: &'a Bm25Index,
     cache: Option<&'a SweepCache<'a>>,
     own_terms: TermCache,
+    decoder: Decoder,
     lists: FieldLists,
     /// The query whose lists and matrix are at hand.
     listed: Option<Box<str>>,
@@ -57,6 +58,7 @@ impl<'a> Searcher<'a> {
             index,
             cache: None,
             own_terms: TermCache::new(OWN_TERMS),
+            decoder: Decoder::default(),
             lists: FieldLists::default(),
             listed: None,
             filled: false,
@@ -209,7 +211,9 @@ impl<'a> Searcher<'a> {
         self.listed = None;
         let terms = query_terms(self.index, text).into_iter();
         let cache = self.cache.map_or(&self.own_terms, |cache| &cache.terms);
-        let terms = terms.map(|(term, occurrences)| cache.get(self.index, &term, occurrences));
+        let decoder = &mut self.decoder;
+        let get = |(term, count): (String, u32)| cache.get(self.index, &term, count, decoder);
+        let terms = terms.map(get);
         let terms = terms.collect::<Result<_, _>>()?;
         let columns = self.index.columns.len();
         self.lists.collect(terms, columns, self.index.documents);

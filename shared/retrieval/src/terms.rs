@@ -1,20 +1,24 @@
 //! Terms of a query with what they add to each document's scores.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use tantivy::postings::BlockSegmentPostings;
+
 use crate::index::IndexedField;
+use crate::matrix::ABSENT;
 use crate::{Bm25Index, SearchError};
 
 /// The documents that have a term in one field, with what the term adds to their scores in it.
 ///
-/// Invariants: as many scores as rows; rows ascend; scores are finite and not negative; `best` are the best of them.
+/// Invariants: as many scores as rows; rows ascend; scores are finite and not negative.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Posting {
     pub(crate) rows: Box<[u32]>,
     pub(crate) scores: Box<[f32]>,
-    /// The best scores, falling, at most [`BEST`].
+    /// The greatest score, and in each place a score that as many others reach as come before it, falling; at most [`BEST`].
     pub(crate) best: Box<[f32]>,
 }
 
@@ -24,19 +28,8 @@ const BEST: usize = 16;
 impl Posting {
     /// Returns the posting of these rows, ascending, and scores.
     pub(crate) fn new(rows: Box<[u32]>, scores: Box<[f32]>) -> Self {
-        let mut best = Vec::with_capacity(BEST + 1);
-        for &score in &scores {
-            if best.len() < BEST || best.last().is_some_and(|&least| score > least) {
-                let at = best.partition_point(|&better| better >= score);
-                best.insert(at, score);
-                best.truncate(BEST);
-            }
-        }
-        Self {
-            rows,
-            scores,
-            best: best.into(),
-        }
+        let best = best(&scores);
+        Self { rows, scores, best }
     }
 
     /// Returns the memory that the posting takes.
@@ -46,6 +39,20 @@ impl Posting {
             + size_of_val(&*self.scores)
             + size_of_val(&*self.best)
     }
+}
+
+/// Returns the greatest scores of [`BEST`] groups, falling: other groups have what is reached, at least once each. These are not
+/// quite the best scores of all, but found without a branch a score.
+fn best(scores: &[f32]) -> Box<[f32]> {
+    let mut best = [ABSENT; BEST];
+    let (groups, rest) = scores.as_chunks::<BEST>();
+    for group in groups.iter().map(|group| &group[..]).chain([rest]) {
+        for (best, &score) in best.iter_mut().zip(group) {
+            *best = if score > *best { score } else { *best };
+        }
+    }
+    best.sort_unstable_by(|one, other| other.total_cmp(one));
+    best[..scores.len().min(BEST)].into()
 }
 
 /// A term that occurs a given number of times in a query: one posting for each field of the corpus.
@@ -60,9 +67,14 @@ impl TermScores {
     }
 
     /// Reads the term's postings and computes its contributions.
-    fn decode(index: &Bm25Index, term: &str, occurrences: u32) -> Result<Self, SearchError> {
+    fn decode(
+        index: &Bm25Index,
+        term: &str,
+        occurrences: u32,
+        decoder: &mut Decoder,
+    ) -> Result<Self, SearchError> {
         let postings = index.columns.iter().map(|field| {
-            posting(field, term, occurrences).map_err(|source| SearchError::Postings {
+            posting(field, term, occurrences, decoder).map_err(|source| SearchError::Postings {
                 field: field.name().clone(),
                 source,
             })
@@ -81,8 +93,23 @@ impl TermScores {
     }
 }
 
-fn posting(field: &IndexedField, term: &str, occurrences: u32) -> std::io::Result<Posting> {
-    let Some(mut postings) = field.postings(term)? else {
+/// What postings are decoded with, used again for the next term.
+#[derive(Default)]
+pub(crate) struct Decoder(Option<BlockSegmentPostings>);
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").finish_non_exhaustive()
+    }
+}
+
+fn posting(
+    field: &IndexedField,
+    term: &str,
+    occurrences: u32,
+    decoder: &mut Decoder,
+) -> std::io::Result<Posting> {
+    let Some(postings) = field.postings(term, &mut decoder.0)? else {
         return Ok(Posting::default());
     };
     let documents = postings.doc_freq() as usize;
@@ -91,12 +118,11 @@ fn posting(field: &IndexedField, term: &str, occurrences: u32) -> std::io::Resul
     // A term that occurs twice in the query is one clause with a doubled boost.
     let weight = occurrences as f32 * field.statistics.idf(postings.doc_freq());
     while !postings.docs().is_empty() {
-        rows.extend_from_slice(postings.docs());
-        let block = postings.docs().iter().zip(postings.freqs());
-        scores.extend(block.map(|(&row, &frequency)| {
-            let length = field.lengths[row as usize];
-            field.statistics.contribution(weight, frequency, length)
-        }));
+        let block = postings.docs();
+        rows.extend_from_slice(block);
+        let lengths = block.iter().map(|&row| field.lengths[row as usize]);
+        let statistics = &field.statistics;
+        statistics.contributions(weight, postings.freqs(), lengths, &mut scores);
         postings.advance();
     }
     Ok(Posting::new(rows.into(), scores.into()))
@@ -130,6 +156,7 @@ impl TermCache {
         index: &Bm25Index,
         term: &str,
         occurrences: u32,
+        decoder: &mut Decoder,
     ) -> Result<Arc<TermScores>, SearchError> {
         let find = |stored: &Terms| {
             let stored = stored.get(term)?.iter();
@@ -141,7 +168,7 @@ impl TermCache {
             return Ok(scores);
         }
         drop(terms);
-        let scores = Arc::new(TermScores::decode(index, term, occurrences)?);
+        let scores = Arc::new(TermScores::decode(index, term, occurrences, decoder)?);
         let bytes = scores.bytes() + term.len();
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > self.budget {
