@@ -1,6 +1,7 @@
 //! What the judgments of a query make of its rankings.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use evalfarm_dataset::Dataset;
 use evalfarm_domain::{
@@ -124,6 +125,32 @@ const CLASS_BITS: usize = 4;
 const MOST_CLASSES: usize = (1 << CLASS_BITS) - 2;
 const MOST_RANKS: usize = u64::BITS as usize / CLASS_BITS;
 
+/// Rankings with different values that there is room for from the start; most queries have fewer.
+const FEW_VALUES: usize = 16;
+
+/// Hashes one key of 64 bits. Nobody chooses the keys, so that nothing has to withstand an attack as the standard hash does,
+/// which takes longer than all else that is done for a ranking.
+#[derive(Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(self.0 ^ u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        // Fibonacci hashing (Knuth, volume 3, 6.4); the table looks at the upper and at the lower bits.
+        let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
 /// The values of rankings whose hits have the same classes, once: they follow from the grades alone.
 struct ValuesOf<'a> {
     judged: &'a JudgedQuery<'a>,
@@ -132,7 +159,7 @@ struct ValuesOf<'a> {
     /// Ranking by ranking.
     values: Vec<Option<f64>>,
     /// Where the values of hits with these classes are.
-    known: HashMap<u64, u32>,
+    known: HashMap<u64, u32, BuildHasherDefault<KeyHasher>>,
     grades: Vec<Option<Grade>>,
     of_one: Vec<Option<f64>>,
 }
@@ -142,8 +169,8 @@ impl<'a> ValuesOf<'a> {
         Self {
             judged,
             metrics: judged.metrics.attainable().len(),
-            values: Vec::new(),
-            known: HashMap::new(),
+            values: Vec::with_capacity(FEW_VALUES * judged.metrics.attainable().len()),
+            known: HashMap::with_capacity_and_hasher(FEW_VALUES, BuildHasherDefault::default()),
             grades: Vec::new(),
             of_one: Vec::new(),
         }

@@ -69,9 +69,11 @@ impl Contenders {
     }
 
     fn pack(needs: Needs, table: &Table) -> Self {
-        let mut starts = vec![0];
-        let mut cells = Vec::new();
-        for position in 0..table.rows.len() {
+        let documents = table.rows.len();
+        let mut starts = Vec::with_capacity(documents + 1);
+        starts.push(0);
+        let mut cells = Vec::with_capacity(documents * needs.columns.len());
+        for position in 0..documents {
             for (&column, scores) in needs.columns.iter().zip(&table.scores) {
                 let column = u32::try_from(column).expect("a corpus has fewer than 2^32 fields");
                 if scores[position] >= 0.0 {
