@@ -35,6 +35,18 @@ impl Bar {
         Some(least).filter(|&least| self.bound(least) > 0.0)
     }
 
+    /// Returns, by ascending row, the documents that can be among the best of a field in which only one term occurs, with their
+    /// scores. `least` is a score that k documents have.
+    pub(super) fn of_one(self, posting: &Posting, least: f32) -> (Vec<u32>, Vec<f32>) {
+        let (mut rows, mut scores) = (Vec::new(), Vec::new());
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the slack is more than an f32 can lose"
+        )]
+        above(posting, self.bound(least) as f32, &mut rows, &mut scores);
+        (rows, scores)
+    }
+
     /// Returns the rows of a field, ascending, among which all are that can be among the best; nothing when there would be so
     /// many that adding all postings up is cheaper. `least` is a score that k documents have.
     ///
@@ -48,7 +60,7 @@ impl Bar {
         let all: f64 = postings.iter().map(|posting| greatest(posting)).sum();
         let documents: usize = postings.iter().map(|posting| posting.rows.len()).sum();
         let mut together = 0.0;
-        let mut rows = Vec::new();
+        let (mut rows, mut scores) = (Vec::new(), Vec::new());
         for posting in by_greatest {
             together += greatest(posting);
             if together > needed {
@@ -57,8 +69,8 @@ impl Bar {
                     clippy::cast_possible_truncation,
                     reason = "the slack is more than an f32 can lose"
                 )]
-                above(posting, bound as f32, &mut rows);
-                if postings.len() > 1 && rows.len() * postings.len() * 2 > documents {
+                above(posting, bound as f32, &mut rows, &mut scores);
+                if rows.len() * postings.len() * 2 > documents {
                     return None;
                 }
             }
@@ -106,22 +118,25 @@ impl Bar {
     }
 }
 
-/// Adds the rows whose scores are above a bound.
+/// Adds the rows whose scores are above a bound, and the scores.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt"
 ))]
-fn above(posting: &Posting, bound: f32, rows: &mut Vec<u32>) {
+fn above(posting: &Posting, bound: f32, rows: &mut Vec<u32>, scores: &mut Vec<f32>) {
     let chunks = posting.rows.chunks(CHUNK).zip(posting.scores.chunks(CHUNK));
-    for (chunk_rows, scores) in chunks {
+    for (chunk_rows, chunk) in chunks {
         let mut any = 0;
-        for &score in scores {
+        for &score in chunk {
             any |= u32::from(score > bound);
         }
         if any != 0 {
-            let pairs = chunk_rows.iter().zip(scores);
+            let pairs = chunk_rows.iter().zip(chunk);
             let pairs = pairs.filter(|&(_, &score)| score > bound);
-            rows.extend(pairs.map(|(&row, _)| row));
+            for (&row, &score) in pairs {
+                rows.push(row);
+                scores.push(score);
+            }
         }
     }
 }

@@ -101,6 +101,9 @@ fn best(lists: &mut FieldLists, column: usize, bar: Bar) -> Option<(Vec<u32>, Ve
         lists.merge(column);
         return None;
     };
+    if let [posting] = postings[..] {
+        return Some(bar.of_one(posting, least));
+    }
     if let Some(mut rows) = bar.rows(&postings, least) {
         rows.reverse();
         let mut scores = add_up(&postings, &rows);
