@@ -171,8 +171,8 @@ impl<'a> ValuesOf<'a> {
             metrics: judged.metrics.attainable().len(),
             values: Vec::with_capacity(FEW_VALUES * judged.metrics.attainable().len()),
             known: HashMap::with_capacity_and_hasher(FEW_VALUES, BuildHasherDefault::default()),
-            grades: Vec::new(),
-            of_one: Vec::new(),
+            grades: Vec::with_capacity(MOST_RANKS),
+            of_one: Vec::with_capacity(judged.metrics.attainable().len()),
         }
     }
 

@@ -38,12 +38,14 @@ impl Bar {
     /// Returns, by ascending row, the documents that can be among the best of a field in which only one term occurs, with their
     /// scores. `least` is a score that k documents have.
     pub(super) fn of_one(self, posting: &Posting, least: f32) -> (Vec<u32>, Vec<f32>) {
-        let (mut rows, mut scores) = (Vec::new(), Vec::new());
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the slack is more than an f32 can lose"
         )]
-        above(posting, self.bound(least) as f32, &mut rows, &mut scores);
+        let bound = self.bound(least) as f32;
+        let number = count_above(&posting.scores, bound);
+        let (mut rows, mut scores) = (Vec::with_capacity(number), Vec::with_capacity(number));
+        above(posting, bound, &mut rows, &mut scores);
         (rows, scores)
     }
 
@@ -60,7 +62,9 @@ impl Bar {
         let all: f64 = postings.iter().map(|posting| greatest(posting)).sum();
         let documents: usize = postings.iter().map(|posting| posting.rows.len()).sum();
         let mut together = 0.0;
-        let (mut rows, mut scores) = (Vec::new(), Vec::new());
+        // The terms that documents among the best need one of, each with the bound of its own scores.
+        let mut essential = Vec::with_capacity(postings.len());
+        let mut number = 0;
         for posting in by_greatest {
             together += greatest(posting);
             if together > needed {
@@ -69,11 +73,17 @@ impl Bar {
                     clippy::cast_possible_truncation,
                     reason = "the slack is more than an f32 can lose"
                 )]
-                above(posting, bound as f32, &mut rows, &mut scores);
-                if rows.len() * postings.len() * 2 > documents {
+                let bound = bound as f32;
+                number += count_above(&posting.scores, bound);
+                if number * postings.len() * 2 > documents {
                     return None;
                 }
+                essential.push((posting, bound));
             }
+        }
+        let (mut rows, mut scores) = (Vec::with_capacity(number), Vec::with_capacity(number));
+        for (posting, bound) in essential {
+            above(posting, bound, &mut rows, &mut scores);
         }
         rows.sort_unstable();
         rows.dedup();
@@ -96,7 +106,8 @@ impl Bar {
         }
         let mut kth = KthBest::new(self.depth);
         let mut bound = self.bound(least);
-        let mut found = Vec::new();
+        let mut kth_best = least;
+        let mut found = Vec::with_capacity(4 * self.depth);
         for posting in postings {
             for &row in &posting.rows {
                 // A document that several postings have is met with 0 after the first.
@@ -108,7 +119,11 @@ impl Bar {
                     )]
                     let score = sum as f32;
                     found.push((row, score));
-                    bound = bound.max(self.bound(kth.insert_if_above(score)));
+                    let least = kth.insert_if_above(score);
+                    if least > kth_best {
+                        kth_best = least;
+                        bound = self.bound(least);
+                    }
                 }
             }
         }
@@ -116,6 +131,16 @@ impl Bar {
         found.sort_unstable_by_key(|&(row, _)| row);
         found.into_iter().unzip()
     }
+}
+
+/// Returns how many scores are above a bound.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+avx2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt"
+))]
+fn count_above(scores: &[f32], bound: f32) -> usize {
+    let number: u32 = scores.iter().map(|&score| u32::from(score > bound)).sum();
+    number as usize
 }
 
 /// Adds the rows whose scores are above a bound, and the scores.
