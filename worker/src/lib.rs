@@ -5,7 +5,9 @@ mod digests;
 mod evaluator;
 mod examine;
 mod measured;
+mod stop;
 
 pub use evaluator::{EvaluateError, Evaluator};
 pub use examine::Examination;
 pub use measured::MeasuredQuery;
+pub use stop::{Stop, Stopped};
