@@ -50,6 +50,7 @@ fn settings(dataset: &Dataset, depth: u32) -> JobSettings {
         job: JobId::try_from("jtest").unwrap(),
         dataset: about.fingerprint,
         engine: EngineSettings::default(),
+        served_by: None,
         measurement: Measurement {
             metrics: metrics.into(),
             depth: NonZeroU32::new(depth).unwrap(),
