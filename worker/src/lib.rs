@@ -4,6 +4,8 @@ mod average;
 mod digests;
 mod evaluator;
 mod examine;
+#[cfg(feature = "farm")]
+pub mod farm;
 mod measured;
 mod stop;
 
