@@ -9,7 +9,7 @@ mod place;
 
 use std::fs;
 use std::num::NonZeroU16;
-use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use evalfarm_broker::{AmqpBroker, AmqpSettings, Broker, Consumer, Letter, Trace};
@@ -144,7 +144,18 @@ fn a_worker_without_a_broker_lives_is_not_ready_and_ends_when_told() {
     assert_eq!(ended(&mut worker), Some(0));
 }
 
+/// One broker for all tests, which differ in the prefix of its queues.
+static RABBIT: LazyLock<PrivateRabbit> = LazyLock::new(PrivateRabbit::start);
+
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+async fn connected(prefix: &str) -> AmqpBroker {
+    let usual = Topology::default();
+    let delays: Vec<Duration> = usual.tiers().iter().map(|tier| tier.delay).collect();
+    let topology = Topology::new(prefix, &delays).unwrap();
+    let settings = AmqpSettings::new(RABBIT.uri(), "test");
+    AmqpBroker::connect(settings, topology).await.unwrap()
+}
 
 /// Waits for the next event that is not a hello.
 async fn event(events: &mut Consumer) -> (Message, Trace) {
@@ -162,24 +173,17 @@ async fn event(events: &mut Consumer) -> (Message, Trace) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_farm_over_real_servers_works_with_and_without_counts_and_drains() {
-    let (rabbit, redis) = (PrivateRabbit::start(), PrivateRedis::start());
+    let redis = PrivateRedis::start();
     let place = Place::new();
-    let tasks = place.publish_job("j1").await;
-    let delays: Vec<Duration> = Topology::default()
-        .tiers()
-        .iter()
-        .map(|tier| tier.delay)
-        .collect();
-    let topology = Topology::new("test", &delays).unwrap();
-    let settings = AmqpSettings::new(rabbit.uri(), "test");
-    let broker = Arc::new(AmqpBroker::connect(settings, topology).await.unwrap());
+    let tasks = place.publish_job("j1", None).await;
+    let broker = connected("test").await;
     let mut events = broker.consume(Queue::Events, NonZeroU16::MIN);
     let mut counts = RedisSettings::new(redis.url());
     "test".clone_into(&mut counts.prefix);
     let counts = RedisStore::open(&counts).unwrap();
 
     let mut worker = place
-        .worker(&rabbit.uri(), "w1")
+        .worker(&RABBIT.uri(), "w1")
         .env("EVALFARM_REDIS", redis.url())
         .spawn()
         .unwrap();
@@ -238,5 +242,51 @@ async fn a_farm_over_real_servers_works_with_and_without_counts_and_drains() {
     assert_eq!(ended(&mut worker), Some(0));
     let log = fs::read_to_string(place.log("w1")).unwrap();
     assert!(log.contains("abandoned=0"), "{log}");
+    broker.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_told_twice_leaves_its_task_to_others() {
+    let place = Place::new();
+    let tasks = place.publish_job("j1", Some("slow")).await;
+    let config = place.file(
+        "worker.toml",
+        "[engines.slow]\nkind = \"delay\"\nlatency_ms = 3600000\n",
+    );
+    let broker = connected("twice").await;
+    let mut worker = place
+        .worker(&RABBIT.uri(), "w1")
+        .env("EVALFARM_PREFIX", "twice")
+        .args(["--config", &config])
+        .spawn()
+        .unwrap();
+    let address = place.address("w1");
+    let letter = Letter::new(&tasks[0]).unwrap();
+    broker.publish(Queue::Tasks, &letter).await.unwrap();
+    let at_work = |metrics: &str| {
+        let mut lines = metrics.lines();
+        lines.any(|line| line.starts_with("farm_inflight_tasks") && line.ends_with(" 1"))
+    };
+    until("the task is at hand", async || {
+        at_work(&get(&address, "/metrics").1)
+    })
+    .await;
+    signal(&worker, "TERM");
+    until("the worker drains", async || {
+        get(&address, "/readyz").0 == 503
+    })
+    .await;
+    assert_eq!(get(&address, "/livez").0, 200);
+    signal(&worker, "INT");
+    assert_eq!(ended(&mut worker), Some(0));
+    let log = fs::read_to_string(place.log("w1")).unwrap();
+    assert!(log.contains("abandoned=1"), "{log}");
+    let mut consumer = broker.consume(Queue::Tasks, NonZeroU16::MIN);
+    let delivery = tokio::time::timeout(SOON, consumer.next()).await;
+    let delivery = delivery.expect("the task comes again").unwrap();
+    assert_eq!(
+        (delivery.letter().id.clone(), delivery.attempt()),
+        (tasks[0].id(), 1)
+    );
     broker.close().await;
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use evalfarm_dataset::{About, Dataset, DatasetContent, store};
 use evalfarm_domain::{
-    Candidate, Combine, EngineSettings, EvaluateTask, FieldWeights, Fold, JobId, JobSettings,
-    Measurement,
+    Candidate, Combine, EngineName, EngineSettings, EvaluateTask, FieldWeights, Fold, JobId,
+    JobSettings, Measurement,
 };
 use evalfarm_proto::Message;
 use evalfarm_store::Store;
@@ -94,8 +94,8 @@ impl Place {
         }
     }
 
-    /// Publishes a dataset and a job about it, and returns some of its tasks.
-    pub(crate) async fn publish_job(&self, job: &str) -> Vec<Message> {
+    /// Publishes a dataset and a job about it, answered by an engine of this name, and returns some of its tasks.
+    pub(crate) async fn publish_job(&self, job: &str, engine: Option<&str>) -> Vec<Message> {
         let generated = generate(&CatalogueSpec::new(7, 200, 12).unwrap());
         let content = DatasetContent {
             corpus: generated.corpus,
@@ -113,7 +113,7 @@ impl Place {
             job: JobId::try_from(job).unwrap(),
             dataset: about.fingerprint,
             engine: EngineSettings::default(),
-            served_by: None,
+            served_by: engine.map(|name| EngineName::try_from(name).unwrap()),
             measurement: Measurement {
                 metrics: vec!["nDCG@10".parse().unwrap()],
                 depth: NonZeroU32::new(10).unwrap(),
