@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 source tests/python.sh
+source tests/services.sh
 
 reference="${EVALFARM_REFERENCE_DATA:-../shared/data}"
 if [ -d "$reference" ]; then

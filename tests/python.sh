@@ -12,14 +12,16 @@ need_python() {
   "${sudo[@]}" apt-get install -y -qq python3 python3-venv
 }
 
-# pandas, polars and DuckDB, which have to agree on every table that the project writes.
+# pandas, polars and DuckDB, which have to agree on every table that the project writes; moto, which serves S3.
 python_folder="${CARGO_TARGET_DIR:-target}/python"
-if ! cmp -s tests/readers/requirements.txt "$python_folder/installed.txt"; then
+if ! cat tests/*/requirements.txt | cmp -s - "$python_folder/installed.txt"; then
   need_python
   rm -rf "$python_folder"
   python3 -m venv "$python_folder"
-  "$python_folder/bin/pip" install --quiet --disable-pip-version-check -r tests/readers/requirements.txt
-  cp tests/readers/requirements.txt "$python_folder/installed.txt"
+  for requirements in tests/*/requirements.txt; do
+    "$python_folder/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  done
+  cat tests/*/requirements.txt > "$python_folder/installed.txt"
 fi
 EVALFARM_PYTHON="$(cd "$python_folder" && pwd)/bin/python"
 export EVALFARM_PYTHON

@@ -9,7 +9,7 @@ use std::time::Instant;
 use evalfarm_coordinator::{Workers, WorkersError};
 use evalfarm_domain::{EvaluateTask, ExamineTask, TaskId};
 use evalfarm_results::{Commit, JobFolder, ResultsError, TimingRow};
-use evalfarm_worker::{EvaluateError, Evaluator};
+use evalfarm_worker::{EvaluateError, Evaluator, Stop};
 
 /// Set by the first interrupt; workers look at it between tasks.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -127,7 +127,7 @@ impl Embedded<'_> {
     }
 
     fn evaluate_one(&self, task: &EvaluateTask) -> Result<(), TaskError> {
-        let compute = || self.evaluator.evaluate(task);
+        let compute = || self.evaluator.evaluate(task, &Stop::never());
         self.timed(task, compute, |id, block| {
             self.folder.commit_rows(id, &block)
         })
@@ -135,7 +135,7 @@ impl Embedded<'_> {
 
     fn average_one(&self, task: &EvaluateTask) -> Result<(), TaskError> {
         let metrics = self.evaluator.metrics();
-        let compute = || self.evaluator.average(task);
+        let compute = || self.evaluator.average(task, &Stop::never());
         self.timed(task, compute, |id, means| {
             self.folder.commit_means(id, task.fold, metrics, &means)
         })
@@ -171,7 +171,7 @@ impl Embedded<'_> {
         let id = task.id();
         let examination = self
             .evaluator
-            .examine(task)
+            .examine(task, &Stop::never())
             .map_err(|source| TaskError::Evaluate {
                 task: id.clone(),
                 source,

@@ -13,7 +13,7 @@ use evalfarm_domain::{EvaluateTask, ExamineTask, TaskId};
 use evalfarm_results::JobFolder;
 use evalfarm_retrieval::Bm25Index;
 use evalfarm_tests::Bench;
-use evalfarm_worker::Evaluator;
+use evalfarm_worker::{Evaluator, Stop};
 
 use crate::scene::{differences, marks, results, staged};
 
@@ -39,7 +39,10 @@ impl Workers for Counted<'_> {
             if self.failing == Some(position) {
                 return Err(WorkersError::Failed("the engine does not answer".into()));
             }
-            let block = self.evaluator.evaluate(task).expect("the task is sound");
+            let block = self
+                .evaluator
+                .evaluate(task, &Stop::never())
+                .expect("the task is sound");
             let committed = self.folder.commit_rows(&task.id(), &block);
             committed.expect("the folder can be written to");
             finished(task);
@@ -53,7 +56,10 @@ impl Workers for Counted<'_> {
         finished: &(dyn Fn(&EvaluateTask) + Sync),
     ) -> Result<(), WorkersError> {
         for task in tasks {
-            let means = self.evaluator.average(task).expect("the task is sound");
+            let means = self
+                .evaluator
+                .average(task, &Stop::never())
+                .expect("the task is sound");
             let metrics = self.evaluator.metrics();
             let committed = self
                 .folder
@@ -70,7 +76,10 @@ impl Workers for Counted<'_> {
         finished: &(dyn Fn(&ExamineTask) + Sync),
     ) -> Result<(), WorkersError> {
         for task in tasks {
-            let found = self.evaluator.examine(task).expect("the task is sound");
+            let found = self
+                .evaluator
+                .examine(task, &Stop::never())
+                .expect("the task is sound");
             let id = task.id();
             let hits = self.folder.commit_hits(&id, &found.hits);
             hits.expect("the folder can be written to");

@@ -22,7 +22,7 @@ use evalfarm_domain::{
 use evalfarm_results::{JobFolder, QueryRow, RowBlock};
 use evalfarm_retrieval::Bm25Index;
 use evalfarm_tests::{Bench, Data, Sweep};
-use evalfarm_worker::{Evaluator, Examination};
+use evalfarm_worker::{Evaluator, Examination, Stop};
 
 /// Candidates of a sweep beside its baseline.
 pub(crate) const CANDIDATES: usize = 50;
@@ -140,7 +140,10 @@ impl Shop {
                     query_count: queries,
                     candidates: vec![one.clone()],
                 };
-                evaluator.evaluate(&task).expect("it can be evaluated").rows
+                evaluator
+                    .evaluate(&task, &Stop::never())
+                    .expect("it can be evaluated")
+                    .rows
             });
             self.rows.insert(fold, rows);
             let examine = |query: u32, pair: [&Candidate; 2]| {
@@ -153,7 +156,9 @@ impl Shop {
                     hits: HITS,
                     rank_depth: RANK_DEPTH,
                 };
-                evaluator.examine(&task).expect("it can be examined")
+                evaluator
+                    .examine(&task, &Stop::never())
+                    .expect("it can be examined")
             };
             let all = configurations.each_ref();
             let pairs = |query| all.map(|first| all.map(|second| examine(query, [first, second])));

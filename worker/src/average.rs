@@ -3,12 +3,17 @@
 use evalfarm_domain::EvaluateTask;
 use evalfarm_results::MeansRow;
 
-use crate::{EvaluateError, Evaluator};
+use crate::{EvaluateError, Evaluator, Stop};
 
 impl Evaluator<'_> {
-    /// Returns what the task's rows come to, one entry for each candidate in task order.
-    pub fn average(&self, task: &EvaluateTask) -> Result<Vec<MeansRow>, EvaluateError> {
-        let measured = self.measure(task)?;
+    /// Returns what the task's rows come to, one entry for each candidate in task order. Heeds `stop` as
+    /// [`Self::evaluate`] does.
+    pub fn average(
+        &self,
+        task: &EvaluateTask,
+        stop: &Stop,
+    ) -> Result<Vec<MeansRow>, EvaluateError> {
+        let measured = self.measure(task, stop)?;
         let queries = self.range(task.fold, task.first_query, task.query_count)?;
         let weights: Vec<f64> = queries.iter().map(|judged| judged.query.weight).collect();
         let mut scored = vec![vec![0.0; measured.len()]; self.metrics().len()];

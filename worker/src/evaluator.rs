@@ -12,8 +12,9 @@ use evalfarm_retrieval::{
 
 use crate::digests::DocumentDigests;
 use crate::measured::{JudgedQuery, MeasuredQuery};
+use crate::{Stop, Stopped};
 
-/// Why a task could not be evaluated. None of these is a property of one query: they stop the job.
+/// Why a task was not evaluated. None of these is a property of one query: they stop the job.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
     /// The dataset is not the one that the job is about.
@@ -61,6 +62,9 @@ pub enum EvaluateError {
         #[source]
         source: MetricsError,
     },
+    /// Whoever wanted the task wants it no longer; nothing is wrong with it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// Evaluates the tasks of one job.
@@ -113,8 +117,10 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns one row for each candidate and query of the task: candidates in task order, queries in fold order.
-    pub fn evaluate(&self, task: &EvaluateTask) -> Result<RowBlock, EvaluateError> {
-        let measured = self.measure(task)?;
+    ///
+    /// Between two queries it looks at `stop`, and fails with [`EvaluateError::Stopped`] once that is set.
+    pub fn evaluate(&self, task: &EvaluateTask, stop: &Stop) -> Result<RowBlock, EvaluateError> {
+        let measured = self.measure(task, stop)?;
         let mut rows = Vec::with_capacity(task.candidates.len() * measured.len());
         for (position, candidate) in task.candidates.iter().enumerate() {
             let id = candidate.id();
@@ -132,7 +138,12 @@ impl<'a> Evaluator<'a> {
     ///
     /// One query at a time, all candidates at once: the engine looks at each posting once, and candidates that rank alike share
     /// what is measured.
-    pub fn measure(&self, task: &EvaluateTask) -> Result<Vec<MeasuredQuery<'a>>, EvaluateError> {
+    /// Heeds `stop` as [`Self::evaluate`] does.
+    pub fn measure(
+        &self,
+        task: &EvaluateTask,
+        stop: &Stop,
+    ) -> Result<Vec<MeasuredQuery<'a>>, EvaluateError> {
         let queries = self.range(task.fold, task.first_query, task.query_count)?;
         let prepared = self
             .index
@@ -143,6 +154,7 @@ impl<'a> Evaluator<'a> {
         let mut rankings = Rankings::default();
         let mut measured = Vec::with_capacity(queries.len());
         for judged in queries {
+            stop.check()?;
             searcher
                 .rank_many(&judged.query.text, &prepared, depth, &mut rankings)
                 .map_err(|source| EvaluateError::Search {

@@ -6,7 +6,7 @@ use evalfarm_results::{CondensedRow, HitRow, RelevantRank, UnjudgedRow};
 use evalfarm_retrieval::{Prepared, ScoredDocument, SearchError, Searcher};
 
 use crate::measured::JudgedQuery;
-use crate::{EvaluateError, Evaluator};
+use crate::{EvaluateError, Evaluator, Stop};
 
 /// What an examine task gives, queries in fold order and candidates in task order within them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,7 +29,8 @@ impl Evaluator<'_> {
 
     /// Returns the hits of each candidate and query, the rank of every relevant document that the corpus has, and what the
     /// lists give without their unjudged hits. Each candidate is compared with the first of the task, the baseline.
-    pub fn examine(&self, task: &ExamineTask) -> Result<Examination, EvaluateError> {
+    /// Heeds `stop` as [`Self::evaluate`] does.
+    pub fn examine(&self, task: &ExamineTask, stop: &Stop) -> Result<Examination, EvaluateError> {
         let queries = self.range(task.fold, task.first_query, task.query_count)?;
         let prepared = self
             .index
@@ -39,6 +40,7 @@ impl Evaluator<'_> {
         let mut searcher = self.searcher();
         let mut examination = Examination::default();
         for judged in queries {
+            stop.check()?;
             let query = judged.query;
             let one = ExaminedQuery {
                 evaluator: self,

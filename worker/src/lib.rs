@@ -4,8 +4,12 @@ mod average;
 mod digests;
 mod evaluator;
 mod examine;
+#[cfg(feature = "farm")]
+pub mod farm;
 mod measured;
+mod stop;
 
 pub use evaluator::{EvaluateError, Evaluator};
 pub use examine::Examination;
 pub use measured::MeasuredQuery;
+pub use stop::{Stop, Stopped};

@@ -16,7 +16,7 @@ use evalfarm_domain::{
 use evalfarm_metrics::QueryMetrics;
 use evalfarm_retrieval::Bm25Index;
 use evalfarm_synthetic::{CatalogueSpec, generate};
-use evalfarm_worker::Evaluator;
+use evalfarm_worker::{EvaluateError, Evaluator, Stop};
 use rand::Rng as _;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
@@ -50,6 +50,7 @@ fn settings(dataset: &Dataset, depth: u32) -> JobSettings {
         job: JobId::try_from("jtest").unwrap(),
         dataset: about.fingerprint,
         engine: EngineSettings::default(),
+        served_by: None,
         measurement: Measurement {
             metrics: metrics.into(),
             depth: NonZeroU32::new(depth).unwrap(),
@@ -102,7 +103,7 @@ fn values_and_digests_are_those_of_each_candidates_whole_list() {
             query_count: QUERIES,
             candidates: candidates.clone(),
         };
-        let block = evaluator.evaluate(&task).unwrap();
+        let block = evaluator.evaluate(&task, &Stop::never()).unwrap();
         let mut rows = block.rows.iter();
         let mut digests: BTreeMap<Vec<&DocId>, u64> = BTreeMap::new();
         for candidate in &candidates {
@@ -160,17 +161,16 @@ fn ranks_and_condensed_values_are_those_of_the_hits() {
     let settings = settings(&dataset, 10);
     let evaluator = Evaluator::new(&settings, &dataset, &index).unwrap();
     let candidates = candidates(&dataset);
-    let examined = evaluator
-        .examine(&ExamineTask {
-            job: settings.job.clone(),
-            fold: Fold::All,
-            first_query: 0,
-            query_count: QUERIES,
-            candidates: candidates[..3].to_vec(),
-            hits: NonZeroU32::new(400).unwrap(),
-            rank_depth: NonZeroU32::new(RANKS).unwrap(),
-        })
-        .unwrap();
+    let task = ExamineTask {
+        job: settings.job.clone(),
+        fold: Fold::All,
+        first_query: 0,
+        query_count: QUERIES,
+        candidates: candidates[..3].to_vec(),
+        hits: NonZeroU32::new(400).unwrap(),
+        rank_depth: NonZeroU32::new(RANKS).unwrap(),
+    };
+    let examined = evaluator.examine(&task, &Stop::never()).unwrap();
     let mut ranks = BTreeMap::new();
     let mut judged: BTreeMap<_, Vec<Option<Grade>>> = BTreeMap::new();
     for hit in &examined.hits {
@@ -198,4 +198,24 @@ fn ranks_and_condensed_values_are_those_of_the_hits() {
         let values: Vec<f64> = values.into_iter().map(Option::unwrap_or_default).collect();
         assert_eq!(row.values, values, "{}", row.query);
     }
+}
+
+#[test]
+fn a_task_that_nobody_waits_for_ends_before_its_next_query() {
+    let dataset = dataset();
+    let index = Bm25Index::build(&dataset.corpus, &EngineSettings::default()).unwrap();
+    let settings = settings(&dataset, 10);
+    let evaluator = Evaluator::new(&settings, &dataset, &index).unwrap();
+    let task = EvaluateTask {
+        job: settings.job.clone(),
+        fold: Fold::All,
+        first_query: 0,
+        query_count: QUERIES,
+        candidates: candidates(&dataset),
+    };
+    let stop = Stop::new();
+    assert!(evaluator.average(&task, &stop).is_ok());
+    stop.set();
+    let error = evaluator.average(&task, &stop).unwrap_err();
+    assert!(matches!(error, EvaluateError::Stopped(_)), "{error}");
 }

@@ -113,6 +113,16 @@ text_id! {
 }
 
 text_id! {
+    /// Identifies one worker process for as long as it lives, e.g. `node7-4211-9f3a`.
+    WorkerId, "worker id"
+}
+
+text_id! {
+    /// Names an engine or reranker as the worker's configuration spells it; never an address.
+    EngineName, "engine name"
+}
+
+text_id! {
     /// Names a metric or instrument as a result table spells it, e.g. `nDCG@10` or `latency_ms`.
     MetricName, "metric name"
 }

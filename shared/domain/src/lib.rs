@@ -19,8 +19,8 @@ mod task;
 pub use candidate::{Candidate, CandidateError, Combine, FieldWeights, MIN_RATIO};
 pub use fingerprint::{Digest, DigestError};
 pub use ids::{
-    CandidateId, DocId, FieldName, IdError, JobId, MAX_BYTES as MAX_ID_BYTES, MetricName, QueryId,
-    TaskId,
+    CandidateId, DocId, EngineName, FieldName, IdError, JobId, MAX_BYTES as MAX_ID_BYTES,
+    MetricName, QueryId, TaskId, WorkerId,
 };
 pub use judgment::{
     GainMap, Gains, Grade, GradeError, Judgments, MAX_GAIN, MAX_GRADE, QueryJudgments,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Candidate, Digest, Fold, Gains, Grade, JobId, Metric, QueryId, TaskId};
+use crate::{Candidate, Digest, EngineName, Fold, Gains, Grade, JobId, Metric, QueryId, TaskId};
 
 /// How text becomes tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,6 +66,10 @@ pub struct JobSettings {
     pub dataset: Digest,
     /// What decides the per-field scores.
     pub engine: EngineSettings,
+    /// The engine that answers, as the worker's configuration names it; nothing for the embedded one. Left out of the JSON
+    /// then, so that records of jobs without it stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_by: Option<EngineName>,
     /// What is measured.
     pub measurement: Measurement,
     /// The query ids of each fold that is evaluated, in bytewise order.

@@ -1,5 +1,6 @@
 //! The process environment, read here and nowhere else.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Returns the user's folder for files that can be made again: `$XDG_CACHE_HOME/evalfarm`, else
@@ -19,4 +20,13 @@ pub fn cache_folder() -> Option<PathBuf> {
     let base =
         absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("evalfarm"))
+}
+
+/// Returns the environment variables whose names begin with one of `prefixes`, by name. Those that are not Unicode are left
+/// out.
+pub fn variables(prefixes: &[&str]) -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)))
+        .collect()
 }

@@ -3,5 +3,5 @@
 mod environment;
 mod error_chain;
 
-pub use environment::cache_folder;
+pub use environment::{cache_folder, variables};
 pub use error_chain::ErrorChain;

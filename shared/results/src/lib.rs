@@ -23,7 +23,7 @@ pub use candidates::{
 };
 pub use condensed::{CondensedRow, condensed_schema, condensed_to_bytes, read_condensed};
 pub use error::ResultsError;
-pub use folder::{Commit, Finished, JobFolder, JudgeNext, SetAside};
+pub use folder::{BesideFile, Commit, Finished, JobFolder, JudgeNext, SetAside, TaskFile};
 pub use hits::{
     HitRow, RelevantRank, hits_schema, hits_to_bytes, read_hits, read_relevant, relevant_schema,
     relevant_to_bytes,

@@ -1,7 +1,14 @@
 //! What tests of several crates share; never linked into a binary that ships.
 
+mod s3;
+mod services;
+
+pub use s3::S3Server;
+
 use std::io::Write as _;
 use std::path::PathBuf;
+
+pub use services::{PrivateRabbit, PrivateRedis};
 
 /// Returns the folder of a reference data set, or nothing when it is not on this machine.
 ///

@@ -137,6 +137,7 @@ impl Collection {
             job: JobId::try_from("jbench")?,
             dataset: about.fingerprint,
             engine,
+            served_by: None,
             measurement,
             folds: BTreeMap::from([(Fold::All, ids.collect())]),
         };

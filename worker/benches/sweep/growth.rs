@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use evalfarm_domain::{Candidate, Combine, EvaluateTask, Fold};
-use evalfarm_worker::{Evaluator, MeasuredQuery};
+use evalfarm_worker::{Evaluator, MeasuredQuery, Stop};
 
 use crate::clock::Clock;
 use crate::collection::{Collection, generated};
@@ -92,7 +92,7 @@ fn keep<'a>(
     evaluator: &Evaluator<'a>,
     candidates: &[Candidate],
 ) -> Outcome<Vec<MeasuredQuery<'a>>> {
-    Ok(evaluator.measure(&task(collection, candidates))?)
+    Ok(evaluator.measure(&task(collection, candidates), &Stop::never())?)
 }
 
 /// Evaluates some candidates at a time and keeps the means of each.
@@ -103,7 +103,7 @@ fn means(
 ) -> Outcome<Vec<f64>> {
     let mut means = Vec::new();
     for batch in candidates.chunks(BATCH) {
-        let measured = evaluator.measure(&task(collection, batch))?;
+        let measured = evaluator.measure(&task(collection, batch), &Stop::never())?;
         for position in 0..batch.len() {
             let mut sums = [0.0; 4];
             for query in &measured {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use evalfarm_domain::{Candidate, EvaluateTask, Fold};
 use evalfarm_retrieval::{Prepared, Rankings};
-use evalfarm_worker::{Evaluator, MeasuredQuery};
+use evalfarm_worker::{Evaluator, MeasuredQuery, Stop};
 
 use crate::Outcome;
 use crate::clock::Clock;
@@ -43,11 +43,11 @@ pub(crate) fn sweep(
         let evaluator = evaluator(collection)?;
         let clock = Clock::start();
         let measured: Vec<MeasuredQuery<'_>> = match &tasks[..] {
-            [task] => evaluator.measure(task)?,
+            [task] => evaluator.measure(task, &Stop::never())?,
             tasks => std::thread::scope(|scope| {
                 let handles: Vec<_> = tasks
                     .iter()
-                    .map(|task| scope.spawn(|| evaluator.measure(task)))
+                    .map(|task| scope.spawn(|| evaluator.measure(task, &Stop::never())))
                     .collect();
                 let joined = handles
                     .into_iter()

@@ -17,20 +17,20 @@ use crate::{
     relevant_schema, relevant_to_bytes, rows_schema, timings_to_bytes,
 };
 
-const ROWS: &str = "rows";
-const HITS: &str = "hits";
-const RELEVANT: &str = "relevant";
 pub(super) const MEANS: &str = "means";
+pub(super) const ROWS: &str = "rows";
+pub(super) const HITS: &str = "hits";
+pub(super) const RELEVANT: &str = "relevant";
 pub(super) const CONDENSED: &str = "condensed";
 pub(super) const UNJUDGED: &str = "unjudged";
-const TIMINGS: &str = "timings";
+pub(super) const TIMINGS: &str = "timings";
 const STAGING: &str = "staging";
 const SET_ASIDE: &str = "set-aside";
 const JOB: &str = "job.json";
-const CANDIDATES: &str = "candidates.parquet";
+pub(super) const CANDIDATES: &str = "candidates.parquet";
 pub(super) const QUERIES: &str = "queries.parquet";
 pub(super) const JUDGE_NEXT: &str = "judge-next.csv";
-const VERDICT: &str = "verdict.json";
+pub(super) const VERDICT: &str = "verdict.json";
 const LOCK: &str = "lock";
 const FOLDERS: [&str; 9] = [
     ROWS, MEANS, HITS, RELEVANT, CONDENSED, UNJUDGED, TIMINGS, STAGING, SET_ASIDE,
@@ -199,9 +199,12 @@ impl JobFolder {
     /// Publishes the timings of a task in place of those that may be there: the last attempt counts. Nothing depends on them,
     /// so they are not worth waiting for the disk.
     pub fn write_timings(&self, task: &TaskId, rows: &[TimingRow]) -> Result<(), ResultsError> {
-        let target = self.root.join(TIMINGS).join(file_name(task)?);
         let bytes = timings_to_bytes(&self.job, rows)?;
-        publish_unsynced(&self.root.join(STAGING), &target, &bytes)
+        publish_unsynced(
+            &self.root.join(STAGING),
+            &self.place(TIMINGS, task)?,
+            &bytes,
+        )
     }
 
     /// Publishes a file beside the folders, in place of what may be there.
@@ -252,8 +255,12 @@ impl JobFolder {
         task: &TaskId,
         bytes: &[u8],
     ) -> Result<Commit, ResultsError> {
-        let target = self.root.join(kind).join(file_name(task)?);
-        publish_once(&self.root.join(STAGING), &target, bytes)
+        publish_once(&self.root.join(STAGING), &self.place(kind, task)?, bytes)
+    }
+
+    /// Returns where a task's file of a kind is once it is committed.
+    pub(super) fn place(&self, kind: &str, task: &TaskId) -> Result<PathBuf, ResultsError> {
+        Ok(self.root.join(kind).join(file_name(task)?))
     }
 
     /// Returns the finished tasks, having read each file's checksum, schema and job. A file that fails is moved to
@@ -325,7 +332,7 @@ impl JobFolder {
 
     /// Returns where the rows of a task are once they are committed.
     pub fn rows_path(&self, task: &TaskId) -> Result<PathBuf, ResultsError> {
-        Ok(self.root.join(ROWS).join(file_name(task)?))
+        self.place(ROWS, task)
     }
 
     /// Returns the files in `rows/`, by name. Use [`Self::finished`] first to know that they are sound.

@@ -1,5 +1,6 @@
 //! Tests of the whole crate.
 
+mod copied;
 mod folder;
 mod golden;
 mod holes;

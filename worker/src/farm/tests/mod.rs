@@ -1,0 +1,6 @@
+//! Tests of the whole service, in one process.
+
+mod bench;
+mod endings;
+mod failures;
+mod results;
