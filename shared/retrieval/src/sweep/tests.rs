@@ -108,6 +108,30 @@ fn documents_that_match_in_many_fields_agree_as_well() {
 }
 
 #[test]
+fn hits_far_below_the_best_are_ranked_as_well() {
+    // Five documents in one field, forty others in another whose weight is so small that narrow keys do not reach down to them.
+    let first = (0..45_u16).map(|row| if row < 5 { 7.0 - f32::from(row) } else { -1.0 });
+    let second = (0..45_u16).map(|row| {
+        if row < 5 {
+            -1.0
+        } else {
+            f32::from(row * 7 % 41)
+        }
+    });
+    let raw = RawScores {
+        scores: vec![first.collect(), second.collect()],
+    };
+    for combine in [
+        Combine::MostFields,
+        Combine::BestFields { tie_breaker: 0.0 },
+    ] {
+        let candidates = [1.0, 1e-3, 1e-6, 1e-12].map(|weight| prepared(combine, &[1.0, weight]));
+        check(&raw, &candidates, 10);
+        check(&raw, &candidates[3..], 10);
+    }
+}
+
+#[test]
 fn long_rankings_of_many_documents_agree_as_well() {
     // 100 documents that nothing orders: 7 bits a position, so that 20 ranks do not fit and go the other way.
     let ascending = |at: u32| 1.0 + at as f32 / 7.0;
