@@ -70,29 +70,26 @@ impl Contenders {
 
     fn pack(needs: Needs, table: &Table) -> Self {
         let documents = table.rows.len();
+        let column_of =
+            |&column: &usize| u32::try_from(column).expect("a corpus has fewer than 2^32 fields");
+        let columns: Vec<u32> = needs.columns.iter().map(column_of).collect();
         let mut starts = Vec::with_capacity(documents + 1);
         starts.push(0);
-        let mut cells = Vec::with_capacity(documents * needs.columns.len());
+        let mut cells = Vec::with_capacity(documents * columns.len());
         for position in 0..documents {
-            for (&column, scores) in needs.columns.iter().zip(&table.scores) {
-                let column = u32::try_from(column).expect("a corpus has fewer than 2^32 fields");
-                if scores[position] >= 0.0 {
-                    cells.push((column, scores[position]));
-                }
-            }
+            let scores = table.scores.iter().map(|scores| scores[position]);
+            let found = columns.iter().copied().zip(scores);
+            cells.extend(found.filter(|&(_, score)| score >= 0.0));
             starts
                 .push(u32::try_from(cells.len()).expect("cells are fewer than rows times fields"));
         }
-        let greatest = table.greatest().zip(&needs.columns);
-        let greatest = greatest.filter(|&(score, _)| score >= 0.0);
+        let greatest = columns.iter().copied().zip(table.greatest());
         Self {
-            greatest: greatest
-                .map(|(score, &column)| (column as u32, score))
-                .collect(),
             needs,
             rows: table.rows.as_slice().into(),
             starts: starts.into(),
             cells: cells.into(),
+            greatest: greatest.filter(|&(_, score)| score >= 0.0).collect(),
         }
     }
 

@@ -44,7 +44,9 @@ pub(super) fn merge<T: Copy + PartialOrd, const K: usize>(best: &mut [T; K], oth
     if let Some(best) = best.first_chunk_mut::<TEN>().filter(|_| K == TEN) {
         merge_into_ten(best, others);
     } else {
-        others.into_iter().for_each(|other| insert(best, other));
+        for other in others {
+            insert(best, other);
+        }
     }
 }
 
