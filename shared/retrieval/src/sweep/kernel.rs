@@ -115,7 +115,8 @@ pub(super) fn rank_block_on_any(
     pack(wide, layout, &select::<_, TEN>(wide, scores, places), words);
 }
 
-/// Leaves each document's score under each candidate and its place in the scratch space, and behind the last as many that are no hits as fill a dozen and strides.
+/// Leaves each document's score under each candidate and its place in the scratch space, and behind the last document as many
+/// that are no hits as fill a dozen and strides.
 #[inline(always)]
 fn weigh_all(contenders: &Contenders, block: &Block, layout: Layout, scratch: &mut Scratch) {
     let Scratch { scores, places, .. } = scratch;
@@ -123,11 +124,16 @@ fn weigh_all(contenders: &Contenders, block: &Block, layout: Layout, scratch: &m
     let padded = documents.max(DOZEN).next_multiple_of(STRIDE);
     scores.resize(padded, Lanes::of(ABSENT));
     places.clear();
-    for (position, scores) in scores.iter_mut().take(documents).enumerate() {
-        weigh(contenders.cells(position), block, scores);
+    for (position, scores) in scores.iter_mut().enumerate() {
+        // In one loop with what is behind the last: filled apart, that would be scattered document by document.
+        let cells = if position < documents {
+            contenders.cells(position)
+        } else {
+            &[]
+        };
+        weigh(cells, block, scores);
     }
     places.extend((1..=layout.documents).rev());
-    scores[documents..].fill(Lanes::of(ABSENT));
     places.resize(padded, 1);
 }
 
