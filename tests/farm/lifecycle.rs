@@ -177,14 +177,14 @@ fn a_cancelled_job_ends_and_can_be_submitted_again() {
     let job = submit(&farm);
     wait_for_the_middle(&farm, &job);
     let stranger = evalfarm_tests::Running::start(&mut farm.command("nightly", &["cancel", &job]));
-    stranger.finish().expect_code(3);
+    stranger.finish().expect_code(2);
     farm.run(&["cancel", &job]).expect_code(0);
     let state = wait_until("the end of the job", || {
         let status = status(&farm, &job);
         (status["end"] != Value::Null).then(|| status["state"].clone())
     });
     assert_eq!(state, "cancelled");
-    farm.run(&["cancel", &job]).expect_code(3);
+    farm.run(&["cancel", &job]).expect_code(2);
     // Cancelled is over, after a restart too.
     farm.coordinator.take().expect("it runs").kill();
     farm.start_coordinator(&[]);

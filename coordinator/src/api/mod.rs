@@ -98,7 +98,7 @@ pub struct WorkerEntry {
     pub up_seconds: f64,
     /// Seconds since it was last heard of.
     pub silent_seconds: f64,
-    /// Whether it counts as alive: it was heard of within three heartbeats.
+    /// Whether it counts as alive: it was heard of lately, as the coordinator is set.
     pub alive: bool,
 }
 

@@ -168,10 +168,10 @@ impl Credentials {
             };
             known.push((raw.token_sha256, actor));
         }
-        match known.is_empty() {
-            true => Err(CredentialsError::Empty { path: path() }),
-            false => Ok(Self(known)),
+        if known.is_empty() {
+            return Err(CredentialsError::Empty { path: path() });
         }
+        Ok(Self(known))
     }
 
     /// Returns who has this token. Digests of tokens are compared, all of them and every byte, so that the time taken says

@@ -17,6 +17,7 @@ use tracing::Instrument as _;
 use super::board::Board;
 use super::collect::{Collect, CollectError};
 use super::inbox::News;
+use super::instruments::Instruments;
 use super::schedule::{Answer, Moment, Pace, Schedule};
 use super::shares::Shares;
 use super::work::Work;
@@ -86,6 +87,7 @@ pub(crate) struct Lines {
     pub(crate) broker: Arc<dyn Broker>,
     pub(crate) state: Arc<dyn JobStore>,
     pub(crate) shares: Arc<Shares>,
+    pub(crate) instruments: Instruments,
     pub(crate) pace: Pace,
     /// After this long without any answer a step is given up.
     pub(crate) patience: Duration,
@@ -240,6 +242,7 @@ impl<'s> Step<'s> {
         if offers.is_empty() {
             return Ok(());
         }
+        self.dispatch.lines.instruments.offered(offers.len());
         let again = (before + offers.len()).saturating_sub(self.schedule.open().count());
         if again > 0 {
             self.dispatch
@@ -311,6 +314,7 @@ impl<'s> Step<'s> {
     }
 
     fn retried(&self, news: &TaskFailed) {
+        self.dispatch.lines.instruments.retried();
         self.dispatch.board.count(|tasks| tasks.retried += 1);
         self.dispatch.board.note(&format!(
             "attempt {} at task {} failed and is tried again: {}",
@@ -359,6 +363,7 @@ impl<'s> Step<'s> {
             return;
         }
         self.answered += 1;
+        lines.instruments.answered(end);
         board.count(|tasks| match end {
             TaskEnd::Done => tasks.done += 1,
             TaskEnd::Dead => tasks.dead += 1,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use evalfarm_domain::{Digest, JobId};
 use evalfarm_store::{LocalCache, Store};
@@ -16,6 +17,8 @@ pub(crate) struct Farm {
     pub(crate) store: Store,
     pub(crate) cache: LocalCache,
     pub(crate) inbox: Arc<Inbox>,
+    /// A worker that was not heard of for this long does not count.
+    pub(crate) alive: Duration,
     /// `jobs/` (copies of job folders), `splits/`, `looks/`: everything in it can be made again from the store.
     pub(crate) folder: PathBuf,
 }

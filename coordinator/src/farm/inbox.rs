@@ -15,7 +15,7 @@ use tokio::sync::watch;
 const PREFETCH: NonZeroU16 = NonZeroU16::new(512).expect("512 is not 0");
 
 /// Wait for events that only a newer release can read: another coordinator may be one.
-const NEWER_AFTER: Duration = Duration::from_secs(60);
+const NEWER_AFTER: Duration = Duration::from_mins(1);
 
 /// What a worker says of a task. The store is the truth: this only says where to look.
 #[derive(Debug)]

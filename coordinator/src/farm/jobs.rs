@@ -31,7 +31,7 @@ const MAX_BREAKS: u32 = 8;
 
 /// Wait after the first break; it doubles up to a minute.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// What is stored of a submission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -313,16 +313,12 @@ impl Jobs {
         };
         let entry = Arc::new(Entry::new(id, stored));
         lock(&self.entries).insert(id.clone(), Arc::clone(&entry));
+        let goes_on = end.is_none();
         match end {
-            Some(end) => {
-                entry.board.close(end);
-                Ok(false)
-            }
-            None => {
-                self.start(id.clone(), entry);
-                Ok(true)
-            }
+            Some(end) => entry.board.close(end),
+            None => self.start(id.clone(), entry),
         }
+        Ok(goes_on)
     }
 
     async fn read<T: serde::de::DeserializeOwned>(
@@ -421,6 +417,11 @@ impl Jobs {
         if turn.is_some() {
             entry.board.enter(JobState::Running);
             if let Some(end) = self.until_over(&id, &entry).await {
+                self.farm.lines.instruments.job_ended(match &end {
+                    EndOfJob::Judged { .. } => "judged",
+                    EndOfJob::Cancelled { .. } => "cancelled",
+                    EndOfJob::Failed { .. } => "failed",
+                });
                 entry.board.close(end);
             }
         } else if let Some(end) = stopped(&entry.going.borrow()) {

@@ -11,6 +11,7 @@ mod dispatch;
 mod farm;
 mod http;
 mod inbox;
+mod instruments;
 mod jobs;
 mod ledger;
 mod prepare;

@@ -19,13 +19,11 @@ use super::credentials::{Credentials, CredentialsError};
 use super::dispatch::Lines;
 use super::farm::Farm;
 use super::http::{Shared, router};
+use super::instruments::Instruments;
 use super::jobs::{Jobs, JobsError};
 use super::schedule::Pace;
 use super::settings::Settings;
 use super::shares::Shares;
-
-/// A worker that was not heard of for this long does not count: three of its heartbeats.
-pub(crate) const ALIVE_FOR: Duration = Duration::from_secs(15);
 
 /// How often workers are counted.
 const COUNT_EVERY: Duration = Duration::from_secs(2);
@@ -106,7 +104,8 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServiceError> {
     let credentials = Arc::new(Credentials::read(&settings.credentials)?);
-    let farm = Arc::new(connect(&settings).await?);
+    let instruments = Instruments::new(&telemetry.meter());
+    let farm = Arc::new(connect(&settings, instruments).await?);
     let broker = Arc::clone(&farm.lines.broker);
     let jobs = Arc::new(Jobs::new(Arc::clone(&farm), settings.running.get()));
     let health = Arc::new(Health::default());
@@ -124,7 +123,7 @@ pub async fn serve(
     let server = axum::serve(listener, router(shared)).with_graceful_shutdown(async move {
         drop(last.wait_for(|&stop| stop).await);
     });
-    let server = tokio::spawn(server.into_future());
+    let mut server = tokio::spawn(server.into_future());
     let taken_up = jobs.take_up_all().await?;
     health.taken_up.store(true, Ordering::Relaxed);
     tracing::info!(jobs = taken_up, "ready");
@@ -133,14 +132,20 @@ pub async fn serve(
     jobs.pause().await;
     stopping.send_replace(true);
     // Watchers hold their requests open for as long as a job runs, so there is a limit.
-    drop(tokio::time::timeout(LAST_ANSWERS, server).await);
+    if tokio::time::timeout(LAST_ANSWERS, &mut server)
+        .await
+        .is_err()
+    {
+        server.abort();
+        drop(server.await);
+    }
     drop(news.await);
     drop(counts.await);
     broker.close().await;
     Ok(())
 }
 
-async fn connect(settings: &Settings) -> Result<Farm, ServiceError> {
+async fn connect(settings: &Settings, instruments: Instruments) -> Result<Farm, ServiceError> {
     let folder = std::path::absolute(&settings.data).map_err(folder_failed(&settings.data))?;
     for part in ["jobs", "splits", "looks"] {
         let part = folder.join(part);
@@ -149,16 +154,13 @@ async fn connect(settings: &Settings) -> Result<Farm, ServiceError> {
     let store = Store::open(&settings.store).await?;
     let limit = settings.cache_mb.saturating_mul(1_000_000);
     let cache = LocalCache::open(&folder.join("cache"), limit)?;
-    let state: Arc<dyn JobStore> = match &settings.redis {
-        Some(url) => {
-            let mut redis = RedisSettings::new(url.reveal());
-            redis.prefix.clone_from(&settings.prefix);
-            Arc::new(RedisStore::open(&redis)?)
-        }
-        None => {
-            let start = Instant::now();
-            Arc::new(MemoryStore::new(move || start.elapsed()))
-        }
+    let state: Arc<dyn JobStore> = if let Some(url) = &settings.redis {
+        let mut redis = RedisSettings::new(url.reveal());
+        redis.prefix.clone_from(&settings.prefix);
+        Arc::new(RedisStore::open(&redis)?)
+    } else {
+        let start = Instant::now();
+        Arc::new(MemoryStore::new(move || start.elapsed()))
     };
     let topology = Topology::new(&settings.prefix, &DEFAULT_DELAYS)?;
     let name = format!("evalfarm-coordinator#{}", std::process::id());
@@ -170,6 +172,7 @@ async fn connect(settings: &Settings) -> Result<Farm, ServiceError> {
             broker,
             state,
             shares: Arc::new(Shares::new(settings.offers_per_slot)),
+            instruments,
             pace: Pace {
                 window: settings.offers_per_slot,
                 overdue: Settings::seconds(settings.overdue),
@@ -180,6 +183,7 @@ async fn connect(settings: &Settings) -> Result<Farm, ServiceError> {
         store,
         cache,
         inbox: Arc::default(),
+        alive: Settings::seconds(settings.alive),
         folder,
     })
 }
@@ -213,7 +217,7 @@ async fn count_workers(farm: Arc<Farm>, mut stop: watch::Receiver<bool>) {
         match farm.lines.state.workers().await {
             Ok(reports) => {
                 let oldest = unix_millis()
-                    .saturating_sub(ALIVE_FOR.as_millis().try_into().unwrap_or(u64::MAX));
+                    .saturating_sub(farm.alive.as_millis().try_into().unwrap_or(u64::MAX));
                 let alive = reports.iter().filter(|report| report.seen.0 >= oldest);
                 let slots = alive.map(|report| report.slots as usize).sum();
                 farm.lines.shares.set_slots(slots);
@@ -234,7 +238,12 @@ fn folder_failed(path: &std::path::Path) -> impl FnOnce(io::Error) -> ServiceErr
 
 /// Milliseconds since the Unix epoch.
 pub(crate) fn unix_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "when a job was submitted, and who is alive: neither is part of a result"
+    )]
+    let now = SystemTime::now();
+    let since = now.duration_since(UNIX_EPOCH);
     let millis = since.unwrap_or_default().as_millis();
     u64::try_from(millis).unwrap_or(u64::MAX)
 }

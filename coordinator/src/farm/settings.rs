@@ -84,6 +84,9 @@ pub struct Settings {
     /// At the end of a step a task that takes this many times the median is offered a second time
     #[arg(long, env = "EVALFARM_STRAGGLER", default_value = "4")]
     pub straggler: NonZeroU32,
+    /// Seconds without a heartbeat after which a worker does not count: three of theirs
+    #[arg(long, env = "EVALFARM_ALIVE", default_value = "15")]
+    pub alive: NonZeroU32,
     /// Seconds without any answer after which a job fails because there are no workers
     #[arg(long, env = "EVALFARM_PATIENCE", default_value = "3600")]
     pub patience: NonZeroU32,

@@ -16,12 +16,11 @@ pub(super) async fn is_there(
     Path(fingerprint): Path<String>,
 ) -> Result<StatusCode, Refused> {
     let fingerprint = digest(&fingerprint)?;
-    match shared.jobs.farm.store.has_dataset(fingerprint).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Refused::not_found(format!(
-            "there is no dataset `{fingerprint}`"
-        ))),
+    if shared.jobs.farm.store.has_dataset(fingerprint).await? {
+        return Ok(StatusCode::NO_CONTENT);
     }
+    let message = format!("there is no dataset `{fingerprint}`");
+    Err(Refused::not_found(message))
 }
 
 pub(super) async fn missing(
@@ -74,13 +73,13 @@ fn check_manifest(manifest: &[u8], expected: Digest) -> Result<(), Refused> {
     let invalid = |message: String| Refused::new(ProblemCode::Invalid, message);
     let stated: Stated = serde_json::from_slice(manifest)
         .map_err(|error| invalid(format!("the body is no manifest: {error}")))?;
-    match stated.fingerprint == expected {
-        true => Ok(()),
-        false => Err(invalid(format!(
-            "the manifest is of dataset `{}`, the path says `{expected}`",
-            stated.fingerprint
-        ))),
+    if stated.fingerprint == expected {
+        return Ok(());
     }
+    Err(invalid(format!(
+        "the manifest is of dataset `{}`, the path says `{expected}`",
+        stated.fingerprint
+    )))
 }
 
 fn digest(text: &str) -> Result<Digest, Refused> {

@@ -39,14 +39,15 @@ pub(super) async fn file(
 ) -> Result<impl IntoResponse, Refused> {
     let (id, entry) = shared.jobs.get(&job)?;
     let folder = folder(&shared, &id, &entry).await?;
-    let asked = path.clone();
-    let bytes = blocking(move || {
-        // Only what would be listed is read, so no path leads out of the folder.
-        let listed = paths(&folder)?.into_iter().any(|known| known == asked);
-        match listed {
-            true => fs::read(folder.join(asked)).map(Some),
-            false => Ok(None),
-        }
+    // Only a path that could be listed is looked at, so none leads out of the folder.
+    if !is_of_job(&path) {
+        return Err(no_file(&id, &path));
+    }
+    let read = folder.join(&path);
+    let bytes = blocking(move || match fs::read(read) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     })
     .await?;
     match bytes {
@@ -54,10 +55,34 @@ pub(super) async fn file(
             [(CONTENT_TYPE, "application/octet-stream")],
             Body::from(bytes),
         )),
-        None => Err(Refused::not_found(format!(
-            "job `{id}` has no file `{path}`"
-        ))),
+        None => Err(no_file(&id, &path)),
     }
+}
+
+fn no_file(job: &JobId, path: &str) -> Refused {
+    Refused::not_found(format!("job `{job}` has no file `{path}`"))
+}
+
+/// Whether a path is that of a job's file: a task's, in the folder of its kind, or one beside these folders.
+fn is_of_job(path: &str) -> bool {
+    let plain = |name: &str| {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        !name.is_empty() && name.bytes().all(allowed)
+    };
+    match path.split_once('/') {
+        Some((folder, name)) => {
+            let kind = TaskFile::ALL.iter().any(|kind| kind.folder() == folder);
+            kind && name.strip_suffix(".parquet").is_some_and(plain)
+        }
+        None => beside().any(|name| name == path),
+    }
+}
+
+/// Names of the files beside the folders.
+fn beside() -> impl Iterator<Item = &'static str> {
+    [JOB]
+        .into_iter()
+        .chain(BesideFile::ALL.map(BesideFile::name))
 }
 
 /// Returns this coordinator's copy of the job's folder, made again from the store when it is gone.
@@ -102,10 +127,8 @@ fn paths(folder: &FilePath) -> io::Result<Vec<String>> {
             }
         }
     }
-    let beside = BesideFile::ALL.map(BesideFile::name);
-    let present = [JOB].into_iter().chain(beside);
     paths.extend(
-        present
+        beside()
             .filter(|name| folder.join(name).is_file())
             .map(ToOwned::to_owned),
     );
@@ -123,5 +146,38 @@ async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(read).await {
         Ok(read) => read.map_err(|error| unavailable(error.to_string())),
         Err(error) => Err(unavailable(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_a_job_are_served() {
+        for path in [
+            "rows/t1a2b.parquet",
+            "means/t1.parquet",
+            "verdict.json",
+            "job.json",
+        ] {
+            assert!(is_of_job(path), "{path}");
+        }
+        for path in [
+            "",
+            "..",
+            "rows/..",
+            "rows/../job.json",
+            "rows/../../other/rows/t1.parquet",
+            "/etc/passwd",
+            "rows//etc/x.parquet",
+            "rows/.parquet",
+            "rows/t1.parquet/",
+            "looks.path",
+            "staging/t1.parquet",
+            "rows/t1.parquet\0",
+        ] {
+            assert!(!is_of_job(path), "{path}");
+        }
     }
 }

@@ -28,6 +28,12 @@ pub(super) async fn guard(
         let message = format!("`{}` may not do this: it needs the role {role}", actor.name);
         return Refused::new(ProblemCode::Forbidden, message).into_response();
     }
+    if !shared.health.is_ready() {
+        // Before stored jobs are taken up, a job that is there would not be found.
+        return Refused::new(ProblemCode::Unavailable, "the coordinator is starting")
+            .with_hint("try again in a moment")
+            .into_response();
+    }
     request.extensions_mut().insert(actor);
     next.run(request).await
 }

@@ -59,9 +59,10 @@ pub(super) async fn submit(
     .instrument(span)
     .await?;
     tracing::info!(job = %submitted.job, by = actor.name, created = submitted.created, "submitted");
-    let status = match submitted.created {
-        true => StatusCode::CREATED,
-        false => StatusCode::OK,
+    let status = if submitted.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
     };
     Ok((status, Json(submitted)))
 }
@@ -113,7 +114,7 @@ pub(super) async fn events(
         board: Arc::clone(&entry.board),
         sent: Sent::Nothing,
     };
-    let events = stream::unfold(feed, |feed| feed.next());
+    let events = stream::unfold(feed, Feed::next);
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
@@ -144,9 +145,10 @@ impl Feed {
         }
         self.changed.mark_unchanged();
         let status = self.board.status();
-        self.sent = match status.state.is_over() {
-            true => Sent::TheEnd,
-            false => Sent::Something,
+        self.sent = if status.state.is_over() {
+            Sent::TheEnd
+        } else {
+            Sent::Something
         };
         let event = Event::default().event("status");
         let event = event.json_data(&status).unwrap_or_default();

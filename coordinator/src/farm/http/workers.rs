@@ -7,7 +7,7 @@ use evalfarm_process::ErrorChain;
 use super::answer::Refused;
 use super::routes::Shared;
 use crate::api::{DeadEntry, DeadList, ProblemCode, Revived, WorkerEntry, WorkerList};
-use crate::farm::service::{ALIVE_FOR, unix_millis};
+use crate::farm::service::unix_millis;
 
 /// Dead letters that are listed.
 const MOST_DEAD: usize = 1_000;
@@ -16,6 +16,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Result<Json<WorkerList
     let reports = shared.jobs.farm.lines.state.workers().await;
     let reports = reports.map_err(|error| unavailable("the counts", &error))?;
     let now = unix_millis();
+    let alive = shared.jobs.farm.alive.as_secs_f64();
     let since = |then: u64| now.saturating_sub(then) as f64 / 1_000.0;
     let workers = reports.into_iter().map(|report| {
         let silent_seconds = since(report.seen.0);
@@ -26,7 +27,7 @@ pub(super) async fn list(State(shared): State<Shared>) -> Result<Json<WorkerList
             current: report.current,
             up_seconds: since(report.started.0),
             silent_seconds,
-            alive: silent_seconds <= ALIVE_FOR.as_secs_f64(),
+            alive: silent_seconds <= alive,
         }
     });
     Ok(Json(WorkerList {
