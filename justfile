@@ -11,8 +11,8 @@ test:
 # Formatting, lints and documentation, without tests.
 check:
     cargo fmt --all --check
-    cargo clippy --locked --workspace --all-targets -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+    cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --all-features --no-deps --quiet
 
 # Installs the peers of the benchmarks and runs them; prints `ratio NAME VALUE` lines.
 bench:
@@ -21,3 +21,7 @@ bench:
 # The sweep of the README.
 demo:
     cargo run --release -- run datasets/sweeps/shop.toml
+
+# A farm on this machine: RabbitMQ, Redis, a coordinator and two workers; prints how to submit. Ctrl-C ends it.
+farm-up:
+    bash tests/farm-up.sh

@@ -25,5 +25,5 @@ if cargo clippy --version >/dev/null 2>&1; then
 else
   echo "no clippy here: lints not checked"
 fi
-RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --all-features --no-deps --quiet
 cargo test --locked --workspace --all-features --no-fail-fast

@@ -5,6 +5,9 @@ use clap::{Parser, Subcommand};
 use crate::commands::compare::CompareArgs;
 use crate::commands::dataset::DatasetCommand;
 use crate::commands::evaluate::EvaluateArgs;
+use crate::commands::farm::{
+    CancelArgs, ResultsArgs, StatusArgs, SubmitArgs, WatchArgs, WorkersArgs,
+};
 use crate::commands::gate::GateArgs;
 use crate::commands::power::PowerArgs;
 use crate::commands::run::RunArgs;
@@ -50,4 +53,16 @@ pub(crate) enum Command {
     /// Bring data in: import, generate, inspect, split, verify
     #[command(subcommand)]
     Dataset(DatasetCommand),
+    /// Submit a sweep to a farm
+    Submit(SubmitArgs),
+    /// Say how far the jobs of a farm are
+    Status(StatusArgs),
+    /// Follow jobs of a farm until they end
+    Watch(WatchArgs),
+    /// End a job of a farm before it is finished
+    Cancel(CancelArgs),
+    /// Fetch the folder of a job from a farm
+    Results(ResultsArgs),
+    /// Say who works for a farm
+    Workers(WorkersArgs),
 }

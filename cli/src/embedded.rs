@@ -16,7 +16,16 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Makes the first interrupt finish the tasks at hand and stop, instead of ending the process.
 pub(crate) fn stop_on_interrupt() -> Result<(), ctrlc::Error> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst))
+    match ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst)) {
+        // The one that is there is this one.
+        Err(ctrlc::Error::MultipleHandlers) => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether the user has interrupted the command.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// Why a task failed.

@@ -1,6 +1,8 @@
 //! Why a command ended without doing what it was asked to.
 
 use std::error::Error;
+use std::io;
+use std::path::Path;
 
 use crate::exit_code;
 
@@ -26,6 +28,26 @@ pub(crate) enum Failure {
         /// How to go on.
         hint: String,
     },
+}
+
+/// A file or folder that could not be used.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {doing} `{path}`")]
+pub(crate) struct FileError {
+    doing: &'static str,
+    path: String,
+    source: io::Error,
+}
+
+impl FileError {
+    /// Says what failed, e.g. `read`.
+    pub(crate) fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self {
+            doing,
+            path: path.display().to_string(),
+            source,
+        }
+    }
 }
 
 impl Failure {

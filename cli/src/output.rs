@@ -36,19 +36,26 @@ impl Printer {
         text: impl FnOnce() -> String,
         json: &T,
     ) -> Result<(), Failure> {
-        let mut data = match self.format {
+        print(match self.format {
             Format::Text => text(),
             Format::Json => serde_json::to_string_pretty(json).map_err(Failure::infrastructure)?,
-        };
-        if !data.ends_with('\n') {
-            data.push('\n');
-        }
-        let mut out = io::stdout().lock();
-        match out.write_all(data.as_bytes()).and_then(|()| out.flush()) {
-            // The reader has seen enough, as in `evalfarm … | head -1`; the exit code still says the verdict.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other.map_err(Failure::infrastructure),
-        }
+        })
+    }
+
+    /// Prints the result of a command that another machine had a say in, as [`data`](Self::data) does, with control
+    /// characters spelled out.
+    pub(crate) fn foreign_data<T: Serialize>(
+        &self,
+        text: impl FnOnce() -> String,
+        json: &T,
+    ) -> Result<(), Failure> {
+        print(match self.format {
+            Format::Text => harmless(&text()),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(json).map_err(Failure::infrastructure)?;
+                harmless_json(json)
+            }
+        })
     }
 
     /// Says something that is not data.
@@ -101,6 +108,38 @@ fn harmless(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Returns JSON without control characters but for line feeds. JSON escapes most of them itself; the rest (U+007F to U+009F)
+/// stand inside strings, where an escape means the same.
+fn harmless_json(json: String) -> String {
+    let odd = |character: char| character.is_control() && character != '\n';
+    if !json.contains(odd) {
+        return json;
+    }
+    json.chars()
+        .map(|character| match character {
+            character if odd(character) => format!("\\u{:04x}", u32::from(character)),
+            character => character.to_string(),
+        })
+        .collect()
+}
+
+/// Returns a message that takes one line, whatever it quotes.
+pub(crate) fn one_line(text: &str) -> String {
+    harmless(&text.replace(['\n', '\t'], " "))
+}
+
+fn print(mut data: String) -> Result<(), Failure> {
+    if !data.ends_with('\n') {
+        data.push('\n');
+    }
+    let mut out = io::stdout().lock();
+    match out.write_all(data.as_bytes()).and_then(|()| out.flush()) {
+        // The reader has seen enough, as in `evalfarm … | head -1`; the exit code still says the verdict.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(Failure::infrastructure),
+    }
 }
 
 fn stderr(text: &str) {

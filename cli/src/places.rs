@@ -21,6 +21,11 @@ pub(crate) fn cache(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Returns the folder of a job that is fetched from a farm: always the same, so that fetching again goes on.
+pub(crate) fn fetched_job_folder(name: &str, job: &JobId) -> PathBuf {
+    numbered(name, job, 1)
+}
+
 /// Returns a job folder that does not exist yet: `evalfarm-jobs/<name>-<job>`, with a number behind it when earlier
 /// runs of the same job are kept there.
 pub(crate) fn fresh_job_folder(name: &str, job: &JobId) -> Result<PathBuf, Failure> {

@@ -8,7 +8,7 @@ use evalfarm_results::{Finished, MeansRow, RowsView, Wanted};
 use crate::error::RunError;
 use crate::job::Job;
 use crate::measured::Measured;
-use crate::plan::{plan, plan_means, ranges};
+use crate::plan::{TaskSize, plan, plan_means};
 use crate::run::Surroundings;
 use crate::seams::{Progress, WorkersError};
 use crate::sweep::Visit;
@@ -65,7 +65,7 @@ impl<'a> Driver<'a> {
         take: &mut dyn FnMut(Measured, MeansRow),
     ) -> Result<(), RunError> {
         let tasks = plan(
-            &self.job.settings.job,
+            &self.job.settings,
             fold,
             self.queries(fold),
             &candidates(visits),
@@ -100,7 +100,7 @@ impl<'a> Driver<'a> {
         visits: &[Visit],
     ) -> Result<Vec<MeansRow>, RunError> {
         let tasks = plan_means(
-            &self.job.settings.job,
+            &self.job.settings,
             fold,
             self.queries(fold),
             &candidates(visits),
@@ -193,7 +193,9 @@ impl<'a> Driver<'a> {
             .iter()
             .flat_map(|(&fold, ids)| {
                 let queries = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-                ranges(queries).map(move |range| (fold, range))
+                TaskSize::of(&self.job.settings)
+                    .ranges(queries)
+                    .map(move |range| (fold, range))
             })
             .map(|(fold, (first_query, query_count))| ExamineTask {
                 job: self.job.settings.job.clone(),

@@ -95,6 +95,7 @@ impl Job {
             job: job_id(&sweep, about.fingerprint, &measurement, &folds),
             dataset: about.fingerprint,
             engine: sweep.engine,
+            served_by: sweep.served_by.clone(),
             measurement,
             folds,
         };

@@ -3,9 +3,12 @@
 //! The coordinator hands out tasks and reads committed rows. It never runs a query and never scores a ranking: what it
 //! knows of either, workers have measured.
 
+pub mod api;
 mod driver;
 mod error;
 mod evidence;
+#[cfg(feature = "farm")]
+pub mod farm;
 mod holes;
 mod job;
 mod judging;

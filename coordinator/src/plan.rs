@@ -3,7 +3,7 @@
 //! The plan depends on the job and the dataset alone, never on workers or measured speed: the same job has the same
 //! tasks, and so the same files, however it is run.
 
-use evalfarm_domain::{Candidate, EvaluateTask, Fold, JobId};
+use evalfarm_domain::{Candidate, EvaluateTask, Fold, JobSettings};
 
 /// Queries of one task. Small enough that a few threads share a fold of 600 queries, large enough that a file of rows
 /// is worth its footer.
@@ -12,6 +12,40 @@ pub const QUERIES_PER_TASK: u32 = 256;
 /// Candidates of one task. The engine reads the postings of a query once for all of them; 256 × 256 rows are a file of
 /// a few megabytes.
 pub const CANDIDATES_PER_TASK: usize = 256;
+
+/// Queries, and candidates, of one task whose engine answers over a network: one at a time, so that 16 × 16 answers of
+/// 15 ms are 4 s, and 2 s each are nine minutes.
+pub(crate) const SERVED_PER_TASK: u16 = 16;
+
+/// How much work one task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TaskSize {
+    queries: u32,
+    candidates: usize,
+}
+
+impl TaskSize {
+    /// Returns the size for the engine that answers: it depends on the job alone.
+    pub(crate) fn of(settings: &JobSettings) -> Self {
+        match settings.served_by {
+            None => Self {
+                queries: QUERIES_PER_TASK,
+                candidates: CANDIDATES_PER_TASK,
+            },
+            Some(_) => Self {
+                queries: u32::from(SERVED_PER_TASK),
+                candidates: usize::from(SERVED_PER_TASK),
+            },
+        }
+    }
+
+    /// Returns the first query and the length of each range.
+    pub(crate) fn ranges(self, queries: u32) -> impl Iterator<Item = (u32, u32)> {
+        (0..queries)
+            .step_by(self.queries as usize)
+            .map(move |first| (first, self.queries.min(queries - first)))
+    }
+}
 
 /// Most rows (candidates × queries) that a sweep stores unless its file says otherwise.
 ///
@@ -64,15 +98,15 @@ impl RowBudget {
 /// Returns the tasks that average `candidates` over a fold: each task has all queries, so that its means are final and
 /// summed up in the order of the queries.
 pub(crate) fn plan_means(
-    job: &JobId,
+    settings: &JobSettings,
     fold: Fold,
     queries: u32,
     candidates: &[Candidate],
 ) -> Vec<EvaluateTask> {
-    let batches = candidates.chunks(CANDIDATES_PER_TASK);
+    let batches = candidates.chunks(TaskSize::of(settings).candidates);
     batches
         .map(|batch| EvaluateTask {
-            job: job.clone(),
+            job: settings.job.clone(),
             fold,
             first_query: 0,
             query_count: queries,
@@ -84,39 +118,56 @@ pub(crate) fn plan_means(
 /// Returns the tasks that evaluate `candidates` on the first `queries` queries of a fold: query ranges in order within
 /// candidate batches in order.
 pub(crate) fn plan(
-    job: &JobId,
+    settings: &JobSettings,
     fold: Fold,
     queries: u32,
     candidates: &[Candidate],
 ) -> Vec<EvaluateTask> {
+    let size = TaskSize::of(settings);
     candidates
-        .chunks(CANDIDATES_PER_TASK)
+        .chunks(size.candidates)
         .flat_map(|batch| {
-            ranges(queries).map(move |(first_query, query_count)| EvaluateTask {
-                job: job.clone(),
-                fold,
-                first_query,
-                query_count,
-                candidates: batch.to_vec(),
-            })
+            size.ranges(queries)
+                .map(move |(first_query, query_count)| EvaluateTask {
+                    job: settings.job.clone(),
+                    fold,
+                    first_query,
+                    query_count,
+                    candidates: batch.to_vec(),
+                })
         })
         .collect()
-}
-
-/// Returns the first query and the length of each range.
-pub(crate) fn ranges(queries: u32) -> impl Iterator<Item = (u32, u32)> {
-    (0..queries)
-        .step_by(QUERIES_PER_TASK as usize)
-        .map(move |first| (first, QUERIES_PER_TASK.min(queries - first)))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use evalfarm_domain::{Combine, FieldName, FieldWeights};
+    use std::num::NonZeroU32;
+
+    use evalfarm_domain::{
+        Combine, Digest, EngineName, EngineSettings, FieldName, FieldWeights, Gains, Grade, JobId,
+        Measurement,
+    };
 
     use super::*;
+
+    fn settings(served_by: Option<&str>) -> JobSettings {
+        JobSettings {
+            job: JobId::try_from("j1").unwrap(),
+            dataset: Digest::of(b"data"),
+            engine: EngineSettings::default(),
+            served_by: served_by.map(|name| EngineName::try_from(name).unwrap()),
+            measurement: Measurement {
+                metrics: Vec::new(),
+                depth: NonZeroU32::MIN,
+                gains: Gains::Linear,
+                relevant_from: Grade::RELEVANT,
+                top_grade: Grade::RELEVANT,
+            },
+            folds: BTreeMap::new(),
+        }
+    }
 
     fn candidates(count: usize) -> Vec<Candidate> {
         (1..=count)
@@ -135,8 +186,7 @@ mod tests {
 
     #[test]
     fn every_candidate_meets_every_query_once() {
-        let job = JobId::try_from("j1").unwrap();
-        let tasks = plan(&job, Fold::Train, 600, &candidates(300));
+        let tasks = plan(&settings(None), Fold::Train, 600, &candidates(300));
         let mut pairs = BTreeSet::new();
         for task in &tasks {
             for candidate in &task.candidates {
@@ -152,8 +202,7 @@ mod tests {
 
     #[test]
     fn means_are_taken_over_all_queries_at_once() {
-        let job = JobId::try_from("j1").unwrap();
-        let tasks = plan_means(&job, Fold::Train, 600, &candidates(300));
+        let tasks = plan_means(&settings(None), Fold::Train, 600, &candidates(300));
         let sizes: Vec<_> = tasks
             .iter()
             .map(|task| (task.first_query, task.query_count, task.candidates.len()))
@@ -179,8 +228,19 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_no_task() {
-        let job = JobId::try_from("j1").unwrap();
-        assert_eq!(plan(&job, Fold::Train, 600, &[]), []);
-        assert_eq!(plan(&job, Fold::Train, 0, &candidates(1)), []);
+        let settings = settings(None);
+        assert_eq!(plan(&settings, Fold::Train, 600, &[]), []);
+        assert_eq!(plan(&settings, Fold::Train, 0, &candidates(1)), []);
+    }
+
+    #[test]
+    fn tasks_of_a_slow_engine_are_small() {
+        let tasks = plan(&settings(Some("search")), Fold::Train, 40, &candidates(20));
+        let sizes: Vec<_> = tasks
+            .iter()
+            .map(|task| (task.query_count, task.candidates.len()))
+            .collect();
+        let expected = [(16, 16), (16, 16), (8, 16), (16, 4), (16, 4), (8, 4)];
+        assert_eq!(sizes, expected);
     }
 }

@@ -68,6 +68,7 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("parquet", "evalfarm-columnar"),
     ("arrow-array", "evalfarm-columnar"),
     ("arrow-schema", "evalfarm-columnar"),
+    ("ureq", "evalfarm-cli"),
 ];
 
 /// Crates that are tested without a runtime.

@@ -41,6 +41,12 @@ fn every_command_has_help_with_examples() {
         ("dataset-inspect", "dataset inspect --help"),
         ("dataset-split", "dataset split --help"),
         ("dataset-verify", "dataset verify --help"),
+        ("submit", "submit --help"),
+        ("status", "status --help"),
+        ("watch", "watch --help"),
+        ("cancel", "cancel --help"),
+        ("results", "results --help"),
+        ("workers", "workers --help"),
     ] {
         // Help shows the values of variables, which are paths of the bench.
         let mut command = bench.command(line.split_whitespace());
@@ -87,6 +93,9 @@ fn successes_and_failures_read_well() {
         "sweep.toml",
         "name = \"x\"\nseed = 1\n[sweep]\nstrategi = \"list\"\n",
     );
+    bench.write("token", "s3cret\n");
+    // Nothing listens on port 1, the long forgotten tcpmux.
+    let farm = "--coordinator http://127.0.0.1:1 --token-file token";
     let import = "dataset import catalogue --products products.csv --id id --field title --out shop --ratings";
     for (name, line, code) in [
         (
@@ -122,6 +131,19 @@ fn successes_and_failures_read_well() {
         ("dataset-verify-failure", "dataset verify nothing", 2),
         ("dataset-generate-failure", "dataset generate --out shop", 2),
         ("run-failure", "run sweep.toml", 2),
+        ("submit-failure", &format!("submit sweep.toml {farm}"), 2),
+        ("status-without-coordinator", "status", 2),
+        (
+            "status-without-token",
+            "status --coordinator http://127.0.0.1:1",
+            2,
+        ),
+        (
+            "status-bad-address",
+            "status --coordinator 127.0.0.1:1 --token-file token",
+            2,
+        ),
+        ("status-unreachable", &format!("status {farm}"), 3),
     ] {
         let outcome = run_line(&bench, line).ending(code);
         insta::assert_snapshot!(format!("said-{name}"), seen(line, &outcome));

@@ -3,6 +3,7 @@
 mod compare;
 mod dataset;
 mod evaluate;
+mod farm;
 mod help;
 mod hostile;
 mod support;

@@ -1,4 +1,4 @@
-//! The `evalfarm` binary of the profile that the tests are built with.
+//! The project's binaries, of the profile that the tests are built with.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,40 @@ use std::sync::OnceLock;
 /// When the binary cannot be built.
 pub fn evalfarm() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(build)
+    BINARY.get_or_init(|| build(&["--package", "evalfarm-cli"]).join(name("evalfarm")))
 }
 
-fn build() -> PathBuf {
+/// The binaries of a farm.
+#[derive(Debug)]
+pub struct FarmBinaries {
+    /// `evalfarm-coordinator`.
+    pub coordinator: PathBuf,
+    /// `evalfarm-worker`.
+    pub worker: PathBuf,
+}
+
+/// Returns the binaries of a farm, built as [`evalfarm`] is.
+///
+/// # Panics
+///
+/// When they cannot be built.
+pub fn farm_binaries() -> &'static FarmBinaries {
+    static BINARIES: OnceLock<FarmBinaries> = OnceLock::new();
+    BINARIES.get_or_init(|| {
+        let folder = build(&["--workspace", "--bins", "--all-features"]);
+        FarmBinaries {
+            coordinator: folder.join(name("evalfarm-coordinator")),
+            worker: folder.join(name("evalfarm-worker")),
+        }
+    })
+}
+
+fn name(binary: &str) -> String {
+    format!("{binary}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Has cargo build what is selected, and returns the folder of the binaries.
+fn build(selection: &[&str]) -> PathBuf {
     // target/<profile folder>/deps/<this test>
     let this = std::env::current_exe().expect("a running test has a file");
     let profile_folder = this
@@ -33,7 +63,8 @@ fn build() -> PathBuf {
         None => panic!("`{}` is no profile folder", profile_folder.display()),
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--quiet", "--package", "evalfarm-cli"])
+        .args(["build", "--locked", "--quiet"])
+        .args(selection)
         .args(["--profile", profile, "--target-dir"])
         .arg(target)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -41,8 +72,8 @@ fn build() -> PathBuf {
         .expect("cargo runs");
     assert!(
         output.status.success(),
-        "evalfarm could not be built:\n{}",
+        "{selection:?} could not be built:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    profile_folder.join(format!("evalfarm{}", std::env::consts::EXE_SUFFIX))
+    profile_folder.to_owned()
 }

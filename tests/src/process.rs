@@ -77,7 +77,11 @@ pub struct Running {
 
 impl Running {
     /// Starts a command with its outputs captured and nothing on standard input.
-    pub(crate) fn start(command: &mut Command) -> Self {
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -123,8 +127,17 @@ impl Running {
     ///
     /// When there is no `kill` command.
     pub fn interrupt(&self) {
+        self.signal("INT");
+    }
+
+    /// Sends a signal by its name, e.g. `TERM` or `STOP`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no `kill` command.
+    pub fn signal(&self, name: &str) {
         let status = Command::new("kill")
-            .args(["-INT", &self.child.id().to_string()])
+            .args([&format!("-{name}"), &self.child.id().to_string()])
             .status()
             .expect("there is a `kill` command");
         assert!(status.success(), "the signal was not sent");

@@ -56,8 +56,9 @@ fn check_prints_what_was_resolved_without_secrets() {
     ] {
         assert!(shown.contains(line), "`{line}` is not in\n{shown}");
     }
-    // What is shown is a configuration again.
-    let again = place.file("again.toml", &shown);
+    // What is shown is a configuration again. The environment wins over the file that it names.
+    let again = format!("broker_file = \"/nowhere\"\n{shown}");
+    let again = place.file("again.toml", &again);
     let output = program()
         .arg("--check")
         .arg("--config")
@@ -77,7 +78,9 @@ fn settings_that_cannot_be_meant_end_with_2_and_say_which() {
     let with_password = format!("amqp://farm:{PASSWORD}@broker");
     let store = ["--store", "file:///srv/farm"];
     let broker = ["--broker", "amqp://broker"];
-    let cases: [(Vec<&str>, &str); 9] = [
+    let twice = ["--broker", "amqp://broker", "--broker-file", "/run/broker"];
+    let cases: [(Vec<&str>, &str); 10] = [
+        ([&store[..], &twice].concat(), "both"),
         ([store, ["--config", &unknown]].concat(), "slot"),
         (
             [&store[..], &broker, &["--config", &engine]].concat(),

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod dataset;
 pub(crate) mod evaluate;
+pub(crate) mod farm;
 pub(crate) mod gate;
 pub(crate) mod measuring;
 pub(crate) mod outcomes;

@@ -108,16 +108,19 @@ pub enum FailureKind {
     InvalidResponse,
     /// Our own code failed.
     InternalError,
+    /// The farm gave the query's task up before there was a result: says nothing of the candidate, and makes its job incomplete.
+    Unfinished,
 }
 
 impl FailureKind {
     /// Every kind, in the order in which they are documented.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Missing,
         Self::Timeout,
         Self::TransportError,
         Self::InvalidResponse,
         Self::InternalError,
+        Self::Unfinished,
     ];
 
     /// Returns the name under which the kind is stored.
@@ -128,6 +131,7 @@ impl FailureKind {
             Self::TransportError => "transport_error",
             Self::InvalidResponse => "invalid_response",
             Self::InternalError => "internal_error",
+            Self::Unfinished => "unfinished",
         }
     }
 

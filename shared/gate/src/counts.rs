@@ -13,9 +13,9 @@ use crate::Side;
 pub struct SideCounts {
     /// Queries of the manifest's set.
     pub queries: usize,
-    /// Queries without a ranking.
+    /// Queries without a ranking, but for those that were never finished: these are missing rows.
     pub failed: usize,
-    /// These, by kind.
+    /// Queries without a ranking by kind, unfinished ones among them.
     pub failures: BTreeMap<FailureKind, usize>,
     /// Queries on which a stage failed and its input was scored; absent when no stage was recorded.
     pub degraded: Option<usize>,
@@ -34,7 +34,7 @@ impl SideCounts {
         let answered = |row: usize| side.failures[row].is_none();
         Self {
             queries: side.failures.len(),
-            failed: failures.values().sum(),
+            failed: failures.values().sum::<usize>() - unfinished(side),
             failures,
             degraded: staged.then(|| rows.clone().filter(|&row| side.is_degraded(row)).count()),
             zero_results: side
@@ -48,6 +48,14 @@ impl SideCounts {
     pub(crate) fn share(&self, count: usize) -> f64 {
         count as f64 / self.queries as f64
     }
+}
+
+/// Returns the queries whose rows a task should have given that was given up.
+pub(crate) fn unfinished(side: &Side) -> usize {
+    let kinds = side.failures.iter().flatten();
+    kinds
+        .filter(|&&kind| kind == FailureKind::Unfinished)
+        .count()
 }
 
 /// What is judged of both sides, and what missing judgments may have done.

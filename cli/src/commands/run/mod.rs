@@ -25,7 +25,7 @@ use crate::output::Printer;
 use crate::places;
 use crate::progress::Bars;
 
-pub(crate) use source::{dataset_at, dataset_failure};
+pub(crate) use source::{dataset_at, dataset_failure, prepare};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Result<u8, Failure> {
         .map_err(Failure::infrastructure)?;
     stop_on_interrupt().map_err(Failure::infrastructure)?;
     let source = source::prepare(&sweep.dataset, &cache, &bars)?;
-    let job = Job::new(sweep, &source.dataset).map_err(|error| job_failure(error, args))?;
+    let job = Job::new(sweep, &source.dataset).map_err(|error| job_failure(error, &args.sweep))?;
+    embedded_alone(&job)?;
     let folder = folder(args, &job)?;
     let dataset = &source.dataset;
     let index = Bm25Index::open_or_build(
@@ -108,6 +109,19 @@ pub(crate) fn run(args: &RunArgs, printer: &Printer) -> Result<u8, Failure> {
     Ok(verdict_code(record.verdict))
 }
 
+/// Refuses a sweep whose engine is one of the workers'.
+fn embedded_alone(job: &Job) -> Result<(), Failure> {
+    match &job.settings.served_by {
+        None => Ok(()),
+        Some(engine) => Err(Failure::input(format!(
+            "the sweep names engine `{engine}`, and `evalfarm run` has the embedded engine alone"
+        ))
+        .with_hint(
+            "leave `name` out of `[engine]`, or submit the sweep to a farm whose workers are configured with that engine",
+        )),
+    }
+}
+
 /// Takes up the job's folder: a fresh one, or with `--resume` the one that an interrupted run left.
 fn folder(args: &RunArgs, job: &Job) -> Result<JobFolder, Failure> {
     let name = job.sweep.name.as_str();
@@ -138,8 +152,9 @@ fn folder(args: &RunArgs, job: &Job) -> Result<JobFolder, Failure> {
     Ok(folder)
 }
 
-fn job_failure(error: JobError, args: &RunArgs) -> Failure {
-    let file = args.sweep.display();
+/// Wraps an error of a sweep that does not fit its dataset.
+pub(crate) fn job_failure(error: JobError, file: &Path) -> Failure {
+    let file = file.display();
     let hint = match &error {
         JobError::UnknownField { .. } => {
             format!("`{file}` names fields in `[baseline] weights`: use those of the corpus")

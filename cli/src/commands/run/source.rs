@@ -10,9 +10,10 @@ use evalfarm_dataset::{Dataset, DatasetError};
 use crate::commands::dataset::generate::{generated_name, store_generated};
 use crate::failure::Failure;
 
-/// A dataset and the ledger of looks at its holdout, which lies beside it.
+/// A dataset, its folder, and the ledger of looks at its holdout, which lies beside it.
 pub(crate) struct Source {
     pub(crate) dataset: Dataset,
+    pub(crate) folder: PathBuf,
     pub(crate) ledger: PathBuf,
 }
 
@@ -26,6 +27,7 @@ pub(crate) fn prepare(
         DatasetSource::Stored(folder) => Ok(Source {
             dataset: dataset_at(folder)?,
             ledger: ledger(folder),
+            folder: folder.clone(),
         }),
         DatasetSource::Generated(wanted) => {
             let folder = cache.join("datasets").join(generated_name(wanted));
@@ -33,6 +35,7 @@ pub(crate) fn prepare(
             Ok(Source {
                 dataset,
                 ledger: ledger(&folder),
+                folder,
             })
         }
     }

@@ -1,6 +1,6 @@
 //! The canonical form of a sweep: the same meaning gives the same bytes.
 
-use evalfarm_domain::{Candidate, EngineSettings};
+use evalfarm_domain::{Candidate, EngineName, EngineSettings};
 use evalfarm_gate::GatePolicy;
 use serde::Serialize;
 
@@ -26,6 +26,9 @@ struct Canonical<'a> {
     sample: Option<u32>,
     split: Option<SplitSizes>,
     engine: EngineSettings,
+    /// Absent for the embedded engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    served_by: Option<&'a EngineName>,
     metrics: &'a MetricSettings,
     baseline: &'a Candidate,
     sweep: CanonicalPlan<'a>,
@@ -93,6 +96,7 @@ impl SweepFile {
             sample: self.sample.map(std::num::NonZeroU32::get),
             split,
             engine: self.engine,
+            served_by: self.served_by.as_ref(),
             metrics: &self.metrics,
             baseline: &self.baseline.configuration.candidate,
             sweep,

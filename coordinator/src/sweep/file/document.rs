@@ -5,7 +5,7 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use evalfarm_domain::EngineSettings;
+use evalfarm_domain::{EngineName, EngineSettings};
 use evalfarm_gate::GatePolicy;
 use serde::Serialize;
 
@@ -54,6 +54,8 @@ pub struct SweepFile {
     pub split: Option<SplitSource>,
     /// What decides per-field scores.
     pub engine: EngineSettings,
+    /// The engine that answers, as workers are configured with it; nothing for the embedded one.
+    pub served_by: Option<EngineName>,
     /// What is measured.
     pub metrics: MetricSettings,
     /// What candidates are compared with.
@@ -96,7 +98,7 @@ impl SweepFile {
         let max_rows = document.count("max_rows", 0..=u32::MAX)?;
         let (dataset, sample) = dataset(&mut document, folder)?;
         let split = split(&mut document, folder, sample)?;
-        let engine = engine(&mut document)?;
+        let (engine, served_by) = engine(&mut document)?;
         let metrics = metrics(&mut document)?;
         let mut baseline = baseline(&mut document)?;
         let plan = plan(&mut document, &baseline)?;
@@ -119,6 +121,7 @@ impl SweepFile {
             sample,
             split: split.filter(|_| judge == Judge::WinnerOnHoldout),
             engine,
+            served_by,
             metrics,
             baseline,
             plan,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use evalfarm_domain::{
-    AnalyzerKind, EngineSettings, GainMap, Gains, Grade, Measure, Measurement, Metric,
+    AnalyzerKind, EngineName, EngineSettings, GainMap, Gains, Grade, Measure, Measurement, Metric,
 };
 use serde::Serialize;
 
@@ -62,11 +62,17 @@ impl MetricSettings {
     }
 }
 
-/// Reads `[engine]`; everything has Lucene's defaults.
-pub(super) fn engine(document: &mut Section<'_>) -> Result<EngineSettings, SweepFileError> {
+/// Reads `[engine]`: what decides the scores, where everything has Lucene's defaults, and which engine answers.
+pub(super) fn engine(
+    document: &mut Section<'_>,
+) -> Result<(EngineSettings, Option<EngineName>), SweepFileError> {
     let mut settings = EngineSettings::default();
-    let Some(mut section) = document.table("engine", &["analyzer", "k1", "b"])? else {
-        return Ok(settings);
+    let Some(mut section) = document.table("engine", &["name", "analyzer", "k1", "b"])? else {
+        return Ok((settings, None));
+    };
+    let served_by = match section.take("name") {
+        Some(entry) => Some(engine_name(&entry)?),
+        None => None,
     };
     if let Some(analyzer) = section.take("analyzer") {
         settings.analyzer = match analyzer.choice(&["standard", "english"])? {
@@ -88,7 +94,19 @@ pub(super) fn engine(document: &mut Section<'_>) -> Result<EngineSettings, Sweep
     let b = section.number("b", "a number from 0 to 1", |b| (0.0..=1.0).contains(&b))?;
     settings.k1 = k1.map_or(settings.k1, single);
     settings.b = b.map_or(settings.b, single);
-    Ok(settings)
+    Ok((settings, served_by))
+}
+
+/// Reads the name of an engine. It names one that workers are configured with, and is never an address.
+fn engine_name(entry: &Entry<'_>) -> Result<EngineName, SweepFileError> {
+    let expected =
+        "the name of an engine in the workers' configuration: letters, digits, `-` and `_`";
+    let name = entry.text(expected)?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if !name.bytes().all(allowed) {
+        return Err(entry.not_allowed(expected));
+    }
+    EngineName::try_from(name).map_err(|error| entry.refused(error))
 }
 
 const METRIC: &str =

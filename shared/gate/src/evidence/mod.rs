@@ -11,6 +11,7 @@ use evalfarm_domain::{
 };
 use evalfarm_stats::Design;
 
+use crate::counts::unfinished;
 use crate::{GatePolicy, Rerun};
 use check::{check_context, check_descriptions, check_names, check_side};
 
@@ -236,7 +237,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Checks the parts and brings the queries into the order of their ids, so that the order in which they came, on both
-    /// sides alike, changes no bit of the judgement.
+    /// sides alike, changes no bit of the judgement. Unfinished queries of any side are added to the missing rows.
     pub fn new(mut parts: EvidenceParts) -> Result<Self, EvidenceError> {
         check_names(&parts)?;
         check_context(&parts)?;
@@ -258,6 +259,8 @@ impl Evidence {
             candidate.reorder(&order);
         }
         parts.context.reorder(&order);
+        let sides = std::iter::once(&parts.baseline).chain(&parts.candidates);
+        parts.context.missing_rows += sides.map(unfinished).sum::<usize>();
         let labels = parts.clusters.as_ref().map(|clusters| numbered(clusters));
         let design = Design::new(rows, parts.weights.clone(), labels.as_deref())
             .map_err(EvidenceError::Design)?;

@@ -1,6 +1,6 @@
 //! Pairs of values in which a failure never helps.
 
-use evalfarm_domain::Direction;
+use evalfarm_domain::{Direction, FailureKind};
 use evalfarm_stats::{PairedDifferences, PairingError};
 
 use crate::{Evidence, EvidenceError, JudgedMetric, Side};
@@ -55,11 +55,11 @@ pub(super) fn paired_columns(
     let direction = parts.metrics[metric].direction;
     let worst = worst(evidence, candidate, metric);
     let pair = |row: usize| {
-        let baseline_failed = parts.baseline.failures[row].is_some();
-        match (baseline_failed, candidate.failures[row].is_some()) {
-            (true, _) => before[row],
-            (false, true) => no_better(before[row], worst, direction),
-            (false, false) => after[row],
+        match (parts.baseline.failures[row], candidate.failures[row]) {
+            // What was never finished is no loss of the candidate: the job is incomplete and promotes nobody.
+            (Some(_), _) | (None, Some(FailureKind::Unfinished)) => before[row],
+            (None, Some(_)) => no_better(before[row], worst, direction),
+            (None, None) => after[row],
         }
     };
     (before.to_vec(), (0..before.len()).map(pair).collect())

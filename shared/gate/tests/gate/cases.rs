@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::scene::{METRICS, Scene, check, codes, id, metric, moved};
+use crate::scene::{METRICS, Scene, check, codes, criterion, id, metric, moved};
 use evalfarm_domain::{Direction, FailureKind, MetricName};
 use evalfarm_gate::{
     Agreement, Evidence, EvidenceError, FamilyJudgement, JudgedMetric, MetricRole, ReasonCode,
@@ -131,6 +131,30 @@ fn s17_a_candidate_that_answers_only_the_easy_half_is_blocked_with_the_counts() 
         (judgement.metrics[0].n, judgement.metrics[0].losses),
         (100, 50)
     );
+}
+
+#[test]
+fn w8_a_task_that_was_given_up_makes_the_job_incomplete_and_harms_nobody() {
+    // Half of the candidate's queries were never finished: with timeouts in their place this is a BLOCK.
+    let mut scene = Scene::promoted(100);
+    scene.candidate().failures[50..].fill(Some(FailureKind::Unfinished));
+    scene.candidate().values[0][50..].fill(0.0);
+    let judgement = scene.judge();
+    assert_eq!(judgement.verdict, Verdict::InsufficientEvidence);
+    assert!(codes(&judgement).contains(&ReasonCode::Incomplete));
+    assert_eq!(judgement.candidate_counts.failed, 0);
+    assert_eq!(
+        judgement.candidate_counts.failures,
+        BTreeMap::from([(FailureKind::Unfinished, 50)])
+    );
+    assert_eq!(judgement.metrics[0].losses, 0);
+    // One is enough to keep the others from being promoted.
+    let mut scene = Scene::promoted(100);
+    scene.parts.baseline.failures[99] = Some(FailureKind::Unfinished);
+    let judgement = scene.judge();
+    assert_eq!(judgement.verdict, Verdict::InsufficientEvidence);
+    let incomplete = criterion(&judgement, ReasonCode::Incomplete);
+    assert_eq!(incomplete.reason.observed, Some(1.0));
 }
 
 #[test]

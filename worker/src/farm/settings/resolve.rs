@@ -81,7 +81,7 @@ pub enum SettingsError {
         how: &'static str,
     },
     /// A setting is given twice.
-    #[error("{what} is given both directly and by a file")]
+    #[error("{what} is given both directly and in a file of its own")]
     Twice {
         /// Which setting.
         what: &'static str,
@@ -221,13 +221,14 @@ struct Address {
     typed: bool,
     direct: Option<String>,
     file: Option<PathBuf>,
+    /// The file that the configuration names, when nothing else is given.
     configured: Option<PathBuf>,
 }
 
 impl Address {
     fn secret(self) -> Result<Option<Secret>, SettingsError> {
         let what = self.what;
-        match (self.direct, self.file.or(self.configured)) {
+        match (self.direct, self.file) {
             (Some(_), Some(_)) => Err(SettingsError::Twice { what }),
             (Some(text), None) => {
                 let secret = Secret::new(text);
@@ -237,13 +238,15 @@ impl Address {
                 }
                 Ok(Some(secret))
             }
-            (None, Some(path)) => {
-                let text = fs::read_to_string(&path);
-                let text = text.map_err(|source| SettingsError::Read { path, source })?;
-                Ok(Some(Secret::new(text.trim())))
-            }
-            (None, None) => Ok(None),
+            (None, file) => file.or(self.configured).map(secret_in).transpose(),
         }
+    }
+}
+
+fn secret_in(path: PathBuf) -> Result<Secret, SettingsError> {
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(Secret::new(text.trim())),
+        Err(source) => Err(SettingsError::Read { path, source }),
     }
 }
 

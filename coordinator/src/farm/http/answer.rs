@@ -1,0 +1,93 @@
+//! Errors as answers.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use evalfarm_process::ErrorChain;
+use evalfarm_store::StoreError;
+
+use crate::api::{Problem, ProblemCode};
+use crate::farm::jobs::JobsError;
+
+/// A request that was not answered as asked.
+#[derive(Debug)]
+pub(crate) struct Refused(Problem);
+
+impl Refused {
+    pub(crate) fn new(code: ProblemCode, message: impl Into<String>) -> Self {
+        Self(Problem {
+            code,
+            message: message.into(),
+            hint: None,
+        })
+    }
+
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ProblemCode::NotFound, message)
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let status = match self.0.code {
+            ProblemCode::Unauthorized => StatusCode::UNAUTHORIZED,
+            ProblemCode::Forbidden => StatusCode::FORBIDDEN,
+            ProblemCode::NotFound => StatusCode::NOT_FOUND,
+            ProblemCode::Conflict => StatusCode::CONFLICT,
+            ProblemCode::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            ProblemCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ProblemCode::Unavailable | ProblemCode::Other => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        (status, Json(self.0)).into_response()
+    }
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        let text = ErrorChain(&error).to_string();
+        match error {
+            StoreError::NoDataset { .. } | StoreError::Missing { .. } => Self::not_found(text),
+            StoreError::Differs { .. } => Self::new(ProblemCode::Conflict, text),
+            StoreError::TooLarge { .. } => Self::new(ProblemCode::TooLarge, text),
+            StoreError::OtherBytes { .. }
+            | StoreError::Manifest { .. }
+            | StoreError::Name { .. }
+            | StoreError::Incomplete { .. } => Self::new(ProblemCode::Invalid, text),
+            _ => {
+                // The causes may name places of this machine, which are the operator's to know.
+                tracing::warn!(error = text, "the store cannot be used");
+                Self::new(ProblemCode::Unavailable, "the store cannot be used")
+                    .with_hint("try again; the coordinator's log says more")
+            }
+        }
+    }
+}
+
+impl From<JobsError> for Refused {
+    fn from(error: JobsError) -> Self {
+        let text = ErrorChain(&error).to_string();
+        match error {
+            JobsError::Unknown { .. } => Self::not_found(text),
+            JobsError::Over { .. } | JobsError::Cancelling { .. } => {
+                Self::new(ProblemCode::Conflict, text)
+            }
+            JobsError::NotYours { .. } => Self::new(ProblemCode::Forbidden, text),
+            JobsError::Prepare(error) if error.is_input() => Self::new(ProblemCode::Invalid, text),
+            JobsError::Store(error) => error.into(),
+            JobsError::Prepare(_) | JobsError::Json { .. } => {
+                tracing::warn!(error = text, "a request about jobs failed");
+                Self::new(
+                    ProblemCode::Unavailable,
+                    "the coordinator could not do this",
+                )
+                .with_hint("try again; its log says more")
+            }
+        }
+    }
+}

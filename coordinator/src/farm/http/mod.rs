@@ -1,0 +1,14 @@
+//! The coordinator over HTTP. [`crate::api`] lists the routes.
+
+mod answer;
+mod datasets;
+mod files;
+mod guard;
+mod jobs;
+mod probes;
+mod routes;
+mod workers;
+
+pub use routes::{ROUTES, Route};
+
+pub(crate) use routes::{Shared, router};

@@ -1,0 +1,96 @@
+//! Which routes there are, and what each needs.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get, post, put};
+use evalfarm_telemetry::Telemetry;
+
+use super::guard::guard;
+use super::{datasets, files, jobs, probes, workers};
+use crate::api::{MAX_FILE_BYTES, MAX_JSON_BYTES};
+use crate::farm::credentials::{Credentials, Role};
+use crate::farm::jobs::Jobs;
+use crate::farm::service::Health;
+
+/// The one path whose bodies may be large.
+const FILE: &str = "/v1/datasets/{fingerprint}/files/{sha256}";
+
+/// What every handler may need.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) credentials: Arc<Credentials>,
+    pub(crate) health: Arc<Health>,
+    pub(crate) telemetry: Arc<Telemetry>,
+}
+
+/// A route that wants a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// Its method.
+    pub method: &'static str,
+    /// Its path, with parameters in braces.
+    pub path: &'static str,
+    /// The weakest role that it needs.
+    pub role: Role,
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $role:ident $handler:path;)+) => {
+        /// Every route under `/v1`.
+        pub const ROUTES: &[Route] = &[$(Route { method: stringify!($method), path: $path, role: Role::$role }),+];
+
+        fn guarded(shared: &Shared) -> Router<Shared> {
+            let mut router = Router::new();
+            $(router = router.route($path, behind(shared, Role::$role, $path, $method($handler)));)+
+            router
+        }
+    };
+}
+
+routes! {
+    get "/v1/jobs" Reader jobs::list;
+    post "/v1/jobs" Proposer jobs::submit;
+    get "/v1/jobs/{job}" Reader jobs::status;
+    get "/v1/jobs/{job}/events" Reader jobs::events;
+    get "/v1/jobs/{job}/verdict" Reader jobs::verdict;
+    post "/v1/jobs/{job}/cancel" Proposer jobs::cancel;
+    get "/v1/jobs/{job}/files" Reader files::list;
+    get "/v1/jobs/{job}/files/{*path}" Reader files::file;
+    get "/v1/workers" Reader workers::list;
+    get "/v1/dead" Reader workers::dead;
+    post "/v1/dead/{id}/revive" Operator workers::revive;
+    get "/v1/datasets/{fingerprint}" Reader datasets::is_there;
+    post "/v1/datasets/{fingerprint}/missing" Proposer datasets::missing;
+    put "/v1/datasets/{fingerprint}/files/{sha256}" Proposer datasets::file;
+    put "/v1/datasets/{fingerprint}" Proposer datasets::manifest;
+}
+
+/// Puts a handler behind the question who asks, with the body that its path may have.
+fn behind(
+    shared: &Shared,
+    role: Role,
+    path: &str,
+    handler: MethodRouter<Shared>,
+) -> MethodRouter<Shared> {
+    let most = match path {
+        FILE => MAX_FILE_BYTES,
+        _ => MAX_JSON_BYTES,
+    };
+    handler
+        .layer(DefaultBodyLimit::max(most))
+        .layer(from_fn_with_state((shared.clone(), role), guard))
+}
+
+/// Returns the whole service.
+pub(crate) fn router(shared: Shared) -> Router {
+    guarded(&shared)
+        .route("/livez", get(probes::live))
+        .route("/readyz", get(probes::ready))
+        .route("/metrics", get(probes::metrics))
+        .fallback(probes::nothing_here)
+        .with_state(shared)
+}
