@@ -11,13 +11,14 @@ mkdir -p "${1:-farm-data}"
 folder="$(cd "${1:-farm-data}" && pwd)"
 mkdir -p "$folder"/{rabbit,redis,store,log}
 processes=()
-stop() {
+stop() { # EXIT-CODE
   trap - EXIT INT TERM
   # The coordinator first, so that it stops offering; the workers finish what they have.
   for ((index = ${#processes[@]} - 1; index >= 0; index--)); do kill "${processes[index]}" 2>/dev/null || true; done
   for process in "${processes[@]}"; do wait "$process" 2>/dev/null || true; done
   "${rabbit_environment[@]}" epmd -kill >/dev/null 2>&1 || true
   echo "the farm is down; its data stays in $folder"
+  exit "$1"
 }
 
 # Three free ports in a row, none of them in use now.
@@ -60,7 +61,8 @@ echo '[].' >"$folder/rabbit/enabled_plugins"
 echo '[].' >"$folder/rabbit/advanced.config"
 printf 'listeners.tcp.1 = 127.0.0.1:%s\nlog.console = true\nlog.file = false\ndisk_free_limit.absolute = 50MB\n' "$amqp" \
   >"$folder/rabbit/rabbitmq.conf"
-trap stop EXIT INT TERM
+trap 'stop $?' EXIT
+trap 'stop 0' INT TERM
 # In the background a shell ignores Ctrl-C for its children, so that they end in the order that `stop` chooses.
 "${rabbit_environment[@]}" RABBITMQ_CONF_ENV_FILE=/dev/null RABBITMQ_NODE_PORT="$amqp" RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 \
   RABBITMQ_DIST_PORT=$((amqp + 1)) RABBITMQ_MNESIA_BASE="$folder/rabbit/mnesia" RABBITMQ_LOG_BASE="$folder/rabbit" \
