@@ -13,6 +13,7 @@ use crate::output::Printer;
 pub(crate) struct Bars<'a> {
     printer: &'a Printer,
     quiet: bool,
+    unit: &'static str,
     current: Mutex<Option<ProgressBar>>,
 }
 
@@ -22,8 +23,15 @@ impl<'a> Bars<'a> {
         Self {
             printer,
             quiet,
+            unit: "query evaluations",
             current: Mutex::new(None),
         }
+    }
+
+    /// Returns bars that count something else, e.g. `bytes`.
+    #[must_use]
+    pub(crate) fn counting(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
     }
 
     fn with_current(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
@@ -70,9 +78,10 @@ impl Progress for Bars<'_> {
             )]
             let rate = (bar.position() as f64 / seconds) as u64;
             let line = format!(
-                "{:28} {} query evaluations in {seconds:.1} s ({}/s)",
+                "{:28} {} {} in {seconds:.1} s ({}/s)",
                 bar.message(),
                 HumanCount(bar.position()),
+                self.unit,
                 HumanCount(rate),
             );
             bar.finish_and_clear();

@@ -194,11 +194,15 @@ pub(super) fn news(before: Option<&JobStatus>, now: &JobStatus) -> Vec<String> {
     let step_before = before.and_then(|before| before.step.as_ref());
     if let Some(ended) = step_before.filter(|step| is_other(step, now.step.as_ref())) {
         // The last status of a step may have come before its last task.
+        let at = if ended.rate >= 1.0 {
+            format!(" at {}", text::rate(ended))
+        } else {
+            // It was over before a rate was known.
+            String::new()
+        };
         lines.push(format!(
-            "{name}: {} done, {} query evaluations at {}",
-            ended.name,
-            ended.total,
-            text::rate(ended),
+            "{name}: {} done, {} query evaluations{at}",
+            ended.name, ended.total,
         ));
     }
     let known = before.map_or(&[][..], |before| &before.notes);

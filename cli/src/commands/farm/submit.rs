@@ -80,7 +80,8 @@ pub(crate) fn submit(args: &SubmitArgs, printer: &Printer) -> Result<u8, Failure
     let job = Job::new(sweep, &source.dataset).map_err(|error| job_failure(error, &args.sweep))?;
     let manifest = &source.dataset.manifest;
     let split_manifest = split_manifest.as_deref().map(read).transpose()?;
-    let uploaded = upload(&client, &source.folder, manifest, &bars)?;
+    let sending = Bars::new(printer, args.quiet).counting("bytes");
+    let uploaded = upload(&client, &source.folder, manifest, &sending)?;
     let submission = Submission {
         sweep: text,
         dataset: manifest.fingerprint,

@@ -63,7 +63,7 @@ pub(super) fn upload(
         "uploading dataset `{}`, {total} bytes",
         manifest.name
     ));
-    progress.begin("uploading bytes", total);
+    progress.begin("uploading", total);
     for file in missing {
         let path = folder.join(&file.name);
         let named = |source| FarmError::Source {
