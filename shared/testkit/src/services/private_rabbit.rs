@@ -36,6 +36,23 @@ impl PrivateRabbit {
     ///
     /// When RabbitMQ is not installed or does not start.
     pub fn start() -> Self {
+        Self::with("", "[].\n")
+    }
+
+    /// Starts a broker that takes a consumer's channel from it after it has held a message for 5 to 7 s.
+    ///
+    /// # Panics
+    ///
+    /// When RabbitMQ is not installed or does not start.
+    pub fn impatient() -> Self {
+        Self::with(
+            "consumer_timeout = 5000\n",
+            "[{rabbit, [{channel_tick_interval, 2000}]}].\n",
+        )
+    }
+
+    /// Starts a broker with further lines of `rabbitmq.conf`, and another `advanced.config`.
+    fn with(lines: &str, advanced: &str) -> Self {
         installed(SERVER);
         let folder = TempDir::new().expect("the temporary folder is writable");
         let [amqp, distribution, mapper] = free_ports();
@@ -44,7 +61,7 @@ impl PrivateRabbit {
             distribution,
             mapper,
         };
-        prepare(folder.path(), ports);
+        prepare(folder.path(), ports, lines, advanced);
         let environment = environment(folder.path(), ports);
         let mut server = Server::start(Program {
             run: format!("env -i {environment} {SERVER}"),
@@ -126,7 +143,7 @@ fn wait(server: &mut Server, folder: &Path, amqp: u16) {
     });
 }
 
-fn prepare(folder: &Path, ports: Ports) {
+fn prepare(folder: &Path, ports: Ports, lines: &str, advanced: &str) {
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).expect("the temporary folder is writable");
     };
@@ -140,13 +157,13 @@ fn prepare(folder: &Path, ports: Ports) {
     )
     .expect("the file is ours");
     write("enabled_plugins", "[].\n");
-    write("advanced.config", "[].\n");
+    write("advanced.config", advanced);
     let amqp = ports.amqp;
     write(
         "rabbitmq.conf",
         &format!(
             "listeners.tcp.1 = 127.0.0.1:{amqp}\nlog.console = true\nlog.file = false\n\
-             disk_free_limit.absolute = 50MB\nvm_memory_high_watermark.absolute = 512MB\n"
+             disk_free_limit.absolute = 50MB\nvm_memory_high_watermark.absolute = 512MB\n{lines}"
         ),
     );
 }
