@@ -166,8 +166,8 @@ impl Computation<'_> {
                 self.wait(name, delay, order)
                     .map_err(crate::EvaluateError::from)?;
             }
-            #[cfg(test)]
-            Served::Named(_, Engine::Panic) => std::panic::panic_any("injected"),
+            #[cfg(any(test, feature = "faults"))]
+            Served::Named(_, Engine::Faulty(faulty)) => faulty.strike(&order.work),
         }
         order
             .work
@@ -199,5 +199,25 @@ impl Computation<'_> {
             waited?;
         }
         Ok(())
+    }
+}
+
+#[cfg(any(test, feature = "faults"))]
+impl super::engine::Faulty {
+    /// Lets happen what is to happen to a task.
+    fn strike(self, work: &Work) {
+        use super::engine::Fault;
+        let struck = match (self.query, work) {
+            (None, _) => true,
+            (Some(query), Work::Evaluate(task)) => {
+                (task.first_query..task.first_query + task.query_count).contains(&query)
+            }
+            (Some(_), Work::Average(_) | Work::Examine(_)) => false,
+        };
+        match self.fault {
+            _ if !struck => {}
+            Fault::Panic => std::panic::panic_any("injected"),
+            Fault::Abort => std::process::abort(),
+        }
     }
 }

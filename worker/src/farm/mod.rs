@@ -33,6 +33,8 @@ mod trace;
 mod work;
 
 pub use engine::{Delay, Engine};
+#[cfg(any(test, feature = "faults"))]
+pub use engine::{Fault, Faulty};
 pub use program::run;
 pub use service::{Order, Parts, Service, Summary};
 pub use settings::{Arguments, Options, Secret, Settings, SettingsError};

@@ -13,6 +13,8 @@ use serde::Deserialize;
 
 use super::resolve::SettingsError;
 use crate::farm::{Delay, Engine};
+#[cfg(any(test, feature = "faults"))]
+use crate::farm::{Fault, Faulty};
 
 /// Every key may be absent; none may be unknown. Addresses with passwords have files of their own.
 #[derive(Debug, Default, Deserialize)]
@@ -47,6 +49,9 @@ pub(super) struct EngineEntry {
     concurrent: Option<NonZeroU32>,
     per_second: Option<f64>,
     burst: Option<NonZeroU32>,
+    /// Of a faulty engine.
+    #[cfg(any(test, feature = "faults"))]
+    query: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -54,6 +59,10 @@ pub(super) struct EngineEntry {
 enum Kind {
     Delay,
     Noop,
+    #[cfg(any(test, feature = "faults"))]
+    Panic,
+    #[cfg(any(test, feature = "faults"))]
+    Abort,
 }
 
 /// Longest latency of a delay engine.
@@ -90,6 +99,10 @@ impl ConfigFile {
 impl EngineEntry {
     fn engine(&self) -> Result<Engine, String> {
         match self.kind {
+            #[cfg(any(test, feature = "faults"))]
+            Kind::Panic => Ok(self.faulty(Fault::Panic)),
+            #[cfg(any(test, feature = "faults"))]
+            Kind::Abort => Ok(self.faulty(Fault::Abort)),
             Kind::Noop => {
                 let given = self.latency_ms.is_some() || self.budget()?.is_some();
                 if given {
@@ -110,6 +123,12 @@ impl EngineEntry {
                 }))
             }
         }
+    }
+
+    #[cfg(any(test, feature = "faults"))]
+    fn faulty(&self, fault: Fault) -> Engine {
+        let query = self.query;
+        Engine::Faulty(Faulty { fault, query })
     }
 
     fn budget(&self) -> Result<Option<Budget>, String> {

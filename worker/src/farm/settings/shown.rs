@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::Settings;
 use crate::farm::Engine;
+#[cfg(any(test, feature = "faults"))]
+use crate::farm::Fault;
 
 impl fmt::Display for Settings {
     /// Writes TOML, without secrets.
@@ -61,8 +63,18 @@ fn write_engine(f: &mut fmt::Formatter<'_>, engine: &Engine) -> fmt::Result {
             }
             Ok(())
         }
-        #[cfg(test)]
-        Engine::Panic => writeln!(f, "kind = \"panic\""),
+        #[cfg(any(test, feature = "faults"))]
+        Engine::Faulty(faulty) => {
+            let kind = match faulty.fault {
+                Fault::Panic => "panic",
+                Fault::Abort => "abort",
+            };
+            writeln!(f, "kind = \"{kind}\"")?;
+            match faulty.query {
+                Some(query) => writeln!(f, "query = {query}"),
+                None => Ok(()),
+            }
+        }
     }
 }
 

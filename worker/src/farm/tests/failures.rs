@@ -10,7 +10,7 @@ use evalfarm_proto::{Fate, Message, Queue, TaskFailureKind};
 use evalfarm_state::{JobStore as _, Progress};
 
 use super::bench::{Farm, engine_name, options, with_engine};
-use crate::farm::{Delay, Engine, Options};
+use crate::farm::{Delay, Engine, Fault, Faulty, Options};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permanent_failure_is_dead_at_once_and_says_why() {
@@ -54,7 +54,11 @@ async fn a_panic_uses_up_attempts_and_the_worker_survives() {
     let farm = Farm::new().await;
     let broken = farm.job("j1", 10, Some(engine_name())).await;
     let sound = farm.job("j2", 10, None).await;
-    let worker = farm.start(with_engine("w1", Engine::Panic));
+    let broken_engine = Faulty {
+        fault: Fault::Panic,
+        query: None,
+    };
+    let worker = farm.start(with_engine("w1", Engine::Faulty(broken_engine)));
     farm.publish(&Message::Evaluate(farm.evaluate(&broken, 0)))
         .await;
     let fates = [farm.failed().await, farm.failed().await].map(|failed| {
