@@ -23,6 +23,7 @@ mod panics;
 mod post;
 mod program;
 mod pulse;
+mod quarantine;
 mod running;
 mod service;
 mod settings;

@@ -20,6 +20,7 @@ use super::counts::Counts;
 use super::instruments::Instruments;
 use super::jobs::{Jobs, Sources};
 use super::post::Post;
+use super::quarantine::Quarantine;
 use super::running::Running;
 use super::settings::Options;
 
@@ -80,6 +81,7 @@ pub(super) struct Core {
     pub(super) counts: Arc<Counts>,
     pub(super) jobs: Jobs,
     pub(super) running: Arc<Running>,
+    pub(super) quarantine: Quarantine,
     pub(super) post: Post,
     pub(super) instruments: Instruments,
 }
@@ -111,6 +113,7 @@ impl Service {
             tasks_queue: parts.topology.queue(Queue::Tasks),
             counts,
             running: Arc::default(),
+            quarantine: Quarantine::default(),
             post: Post {
                 broker: parts.broker,
             },

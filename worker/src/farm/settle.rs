@@ -36,8 +36,9 @@ impl Core {
     pub(super) async fn handle(self: Arc<Self>, delivery: Delivery) {
         let span = trace::process(&self.tasks_queue, delivery.letter());
         let handled = async {
-            let started = Instant::now();
             self.instruments.taken(delivery.returned());
+            let _leave = self.quarantine.enter(delivery.returned()).await;
+            let started = Instant::now();
             let (kind, outcome) = match read(delivery.letter()) {
                 Ok(work) => {
                     let kind = work.kind();
