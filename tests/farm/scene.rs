@@ -1,5 +1,6 @@
 //! A farm of its own for each test, on a broker and a Redis that the tests of this binary share.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -62,16 +63,13 @@ impl Farm {
         store: String,
         variables: Vec<(String, String)>,
     ) -> Self {
-        let credentials: String = CREDENTIALS
-            .iter()
-            .map(|(name, kind, role)| {
-                let digest = Digest::of(token(name).as_bytes());
-                format!(
-                    "[[credential]]\nname = \"{name}\"\nkind = \"{kind}\"\nrole = \"{role}\"\ntoken_sha256 = \"{digest}\"\n\n"
-                )
-            })
-            .collect();
-        bench.write("credentials.toml", credentials);
+        let credentials = CREDENTIALS.map(|(name, kind, role)| {
+            let digest = Digest::of(token(name).as_bytes());
+            format!(
+                "[[credential]]\nname = \"{name}\"\nkind = \"{kind}\"\nrole = \"{role}\"\ntoken_sha256 = \"{digest}\"\n\n"
+            )
+        });
+        bench.write("credentials.toml", credentials.concat());
         fs::create_dir_all(bench.at("store")).expect("a folder can be made");
         let mut farm = Self {
             bench,
@@ -111,8 +109,11 @@ impl Farm {
         let mut command = self.service(&farm_binaries().worker);
         command
             .args(["--listen", "127.0.0.1:0", "--cache", &cache])
-            .args(["--address-file", &address, "--heartbeat", "500ms"])
+            .args(["--address-file", &address])
             .args(flags);
+        if !flags.contains(&"--heartbeat") {
+            command.args(["--heartbeat", "500ms"]);
+        }
         self.workers.push(Running::start(&mut command));
     }
 
@@ -131,6 +132,24 @@ impl Farm {
             .env("EVALFARM_STORE", &self.store)
             .envs(self.variables.iter().cloned());
         command
+    }
+
+    /// Returns what the names of this farm's queues begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Returns how many messages each queue of this farm holds, on the broker that tests share.
+    pub(crate) fn queues(&self) -> BTreeMap<String, u32> {
+        let listed =
+            servers()
+                .rabbit
+                .control(&["list_queues", "--no-table-headers", "name", "messages"]);
+        let queues = listed.lines().filter_map(|line| line.split_once('\t'));
+        queues
+            .filter(|(name, _)| name.starts_with(&self.prefix))
+            .map(|(name, held)| (name.to_owned(), held.parse().expect("a count is a number")))
+            .collect()
     }
 
     /// Returns the address of the coordinator.
@@ -163,7 +182,7 @@ impl Farm {
         );
         let mut answer = Vec::new();
         let asked = TcpStream::connect(&address).and_then(|mut stream| {
-            stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+            stream.set_read_timeout(Some(Duration::from_mins(1)))?;
             stream.write_all(request.as_bytes())?;
             stream.read_to_end(&mut answer)
         });
@@ -202,6 +221,11 @@ impl Farm {
     pub(crate) fn run(&self, args: &[&str]) -> Outcome {
         Running::start(&mut self.command("paul", args)).finish()
     }
+}
+
+/// Returns the URI of the broker that tests share.
+pub(crate) fn shared_broker() -> String {
+    servers().rabbit.uri()
 }
 
 /// Returns the token of a user.
