@@ -15,6 +15,7 @@ mod instruments;
 mod jobs;
 mod ledger;
 mod prepare;
+mod relay;
 mod runner;
 mod schedule;
 mod service;
@@ -24,6 +25,7 @@ mod work;
 
 pub use credentials::{Actor, Credentials, CredentialsError, Kind, Role};
 pub use http::{ROUTES, Route};
+pub use relay::Relay;
 pub use schedule::{Answer, Moment, Pace, Schedule};
 pub use service::{ServiceError, serve};
 pub use settings::{Secret, Settings, SettingsError};
