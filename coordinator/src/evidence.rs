@@ -23,6 +23,8 @@ pub(crate) struct About<'a> {
     pub(crate) earlier: Option<EarlierLooks>,
     /// Further sentences for the limits.
     pub(crate) notes: Vec<String>,
+    /// Unfinished rows of queries that chose the candidate and do not judge it: the job is incomplete all the same.
+    pub(crate) unfinished_train_rows: usize,
 }
 
 /// Puts the baseline and its family together. A family of the baseline alone means that nothing beat it.
@@ -62,6 +64,7 @@ pub(crate) fn evidence(
                 .earlier
                 .map_or(0, |earlier| earlier.same_hypothesis.saturating_add(1)),
             notes,
+            missing_rows: about.unfinished_train_rows,
             ..Context::default()
         },
     })

@@ -30,6 +30,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) summaries: Summaries,
     /// Whose rows are not stored.
     pub(crate) rows_left_out: Option<RowsLeftOut>,
+    /// Rows that the sweep chose without.
+    pub(crate) unfinished_train_rows: usize,
 }
 
 impl Judged<'_> {
@@ -64,6 +66,7 @@ impl Judged<'_> {
             synthetic: job.manifest.synthetic,
             earlier,
             notes: Vec::new(),
+            unfinished_train_rows: self.unfinished_train_rows,
         };
         let evidence = evidence(&about, baseline, family, unjudged).map_err(RunError::Evidence)?;
         judge_all(&job.sweep.policy, &evidence).map_err(RunError::Evidence)
@@ -119,6 +122,7 @@ pub(crate) fn record_of(
         provenance: provenance(job),
         reasons: leading.reasons,
         rows_left_out: judged.rows_left_out,
+        unfinished_train_rows: Some(judged.unfinished_train_rows).filter(|&rows| rows > 0),
         family: leading.family,
         limits: leading.limits,
         metrics: leading.metrics,

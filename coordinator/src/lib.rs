@@ -21,6 +21,7 @@ mod seams;
 mod summary;
 pub mod sweep;
 mod tied;
+mod unfinished;
 mod verdict;
 
 pub use error::RunError;

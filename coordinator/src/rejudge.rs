@@ -130,6 +130,7 @@ pub(crate) struct Stored {
     policy: GatePolicy,
     pub(crate) judge: Judge,
     earlier_looks: Option<EarlierLooks>,
+    unfinished_train_rows: Option<usize>,
     provenance: Origin,
 }
 
@@ -330,6 +331,7 @@ impl<'a> StoredJob<'a> {
             synthetic: self.stored.provenance.synthetic,
             earlier: looked.earlier,
             notes: looked.notes,
+            unfinished_train_rows: self.stored.unfinished_train_rows.unwrap_or_default(),
         };
         let sides = family.iter().map(|one| one.side.clone()).collect();
         let evidence =

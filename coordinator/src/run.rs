@@ -15,6 +15,7 @@ use crate::plan::RowBudget;
 use crate::seams::{Progress, Workers};
 use crate::summary::Summaries;
 use crate::sweep::{Ask, Judge, Observation, ResultClass, Sweep, Visit};
+use crate::unfinished;
 use crate::verdict::{RowsLeftOut, VerdictRecord};
 
 /// What a driver needs beside the job.
@@ -70,6 +71,8 @@ struct Swept {
     rows: RowBudget,
     /// What is judged without being evaluated again: every candidate under [`Judge::AllOnAll`], else none.
     kept: Vec<Measured>,
+    /// Rows that the sweep chose without, on queries that judge nobody.
+    unfinished_train_rows: usize,
 }
 
 /// Evaluates what the sweep asks for until it has no more to ask.
@@ -81,6 +84,7 @@ fn sweep(job: &Job, driver: &mut Driver<'_>) -> Result<Swept, RunError> {
         summaries: Summaries::default(),
         rows: RowBudget::new(job.ids(fold).len(), job.sweep.max_rows),
         kept: Vec::new(),
+        unfinished_train_rows: 0,
     };
     loop {
         let visits = match swept.sweep.ask() {
@@ -91,11 +95,19 @@ fn sweep(job: &Job, driver: &mut Driver<'_>) -> Result<Swept, RunError> {
         match (swept.rows.admit(visits.len()), job.sweep.judge) {
             (true, judge) => driver.evaluate(fold, &visits, &mut |measured, of_all| {
                 means.push(of_all);
-                if judge == Judge::AllOnAll {
-                    swept.kept.push(measured);
+                match judge {
+                    Judge::AllOnAll => swept.kept.push(measured),
+                    Judge::WinnerOnHoldout => {
+                        swept.unfinished_train_rows += unfinished::rows_of(&measured);
+                    }
                 }
             })?,
-            (false, Judge::WinnerOnHoldout) => means = driver.average(fold, &visits)?,
+            (false, Judge::WinnerOnHoldout) => {
+                means = driver.average(fold, &visits)?;
+                let metrics = &job.settings.measurement.metrics;
+                swept.unfinished_train_rows +=
+                    unfinished::rows_behind(&means, metrics, job.ids(fold).len());
+            }
             (false, Judge::AllOnAll) => {
                 return Err(RunError::TooManyRows {
                     candidates: swept.sweep.visits().len(),
@@ -129,6 +141,7 @@ fn finalists<'a>(
         mut summaries,
         rows,
         kept,
+        unfinished_train_rows,
     } = swept;
     let report = job.sweep.report(&sweep).ok_or(RunError::NothingEvaluated)?;
     let mut finalists = kept;
@@ -159,6 +172,7 @@ fn finalists<'a>(
         finalists,
         summaries,
         rows_left_out,
+        unfinished_train_rows,
     })
 }
 

@@ -41,6 +41,10 @@ pub struct VerdictRecord {
     /// Candidates of which only means are stored; absent when the rows of all are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_left_out: Option<RowsLeftOut>,
+    /// Rows of train queries that were chosen by without them, because their tasks were given up: each counted as the worst
+    /// value. Absent when there is none; of the judged queries `counts` says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_train_rows: Option<usize>,
     /// The family that was corrected.
     pub family: Family,
     /// What limits the verdict.
