@@ -7,6 +7,9 @@ use std::{fs, io};
 use evalfarm_domain::Digest;
 use serde::{Deserialize, Serialize};
 
+/// Longest name of a credential, in characters.
+const MAX_NAME: usize = 100;
+
 /// Who stands behind a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -92,6 +95,24 @@ pub enum CredentialsError {
         /// The file.
         path: PathBuf,
     },
+    /// A name is empty, too long, or cannot be shown on one line.
+    #[error(
+        "`{path}`: the name of credential {number} has to have 1 to {MAX_NAME} visible characters"
+    )]
+    Name {
+        /// The file.
+        path: PathBuf,
+        /// Its place in the file, from 1.
+        number: usize,
+    },
+    /// The digest is that of no token at all: anybody could ask.
+    #[error("`{path}`: credential `{name}` has the digest of an empty token")]
+    EmptyToken {
+        /// The file.
+        path: PathBuf,
+        /// Its name.
+        name: String,
+    },
     /// Two credentials have one name or one token.
     #[error("`{path}`: credential `{name}` has the {what} of an earlier one")]
     Twice {
@@ -149,7 +170,21 @@ impl Credentials {
             }
         })?;
         let mut known: Vec<(Digest, Actor)> = Vec::new();
-        for raw in file.credential {
+        for (number, raw) in (1..).zip(file.credential) {
+            let visible = |c: char| !c.is_control();
+            let length = raw.name.chars().count();
+            if !(1..=MAX_NAME).contains(&length) || !raw.name.chars().all(visible) {
+                return Err(CredentialsError::Name {
+                    path: path(),
+                    number,
+                });
+            }
+            if raw.token_sha256 == Digest::of(b"") {
+                return Err(CredentialsError::EmptyToken {
+                    path: path(),
+                    name: raw.name,
+                });
+            }
             let twice = |what| CredentialsError::Twice {
                 path: path(),
                 name: raw.name.clone(),
@@ -250,6 +285,19 @@ mod tests {
         let error = parse(&plain).unwrap_err().to_string();
         assert!(error.starts_with("`credentials.toml`, line"), "{error}");
         assert!(!error.contains("secret-9"), "{error}");
+        let nobody = credential("mia", "human", "operator", "");
+        assert!(matches!(
+            parse(&nobody),
+            Err(CredentialsError::EmptyToken { .. })
+        ));
+        for name in ["", "a\\nb", &"x".repeat(101)] {
+            let named = credential(name, "human", "operator", "secret-1");
+            let error = parse(&named).unwrap_err();
+            assert!(
+                matches!(error, CredentialsError::Name { number: 1, .. }),
+                "{error:?}"
+            );
+        }
         let short = one.replace("human", "robot");
         assert!(matches!(
             parse(&short),

@@ -23,6 +23,11 @@ pub enum SettingsError {
         /// Its environment variable.
         variable: &'static str,
     },
+    /// The address of the store has a part in which people write credentials. It would be printed and logged.
+    #[error(
+        "the store's address holds an `@` before its first part: credentials are taken from `AWS_…` and `GOOGLE_…` alone"
+    )]
+    StoreCredentials,
     /// A secret was given twice.
     #[error("`{variable}` and `{variable}_FILE` are both set: leave one out")]
     Twice {
@@ -106,6 +111,9 @@ impl Settings {
             variable: "EVALFARM_BROKER",
         })?;
         self.redis = secret("EVALFARM_REDIS")?;
+        if holds_credentials(&self.store) {
+            return Err(SettingsError::StoreCredentials);
+        }
         Ok(self)
     }
 
@@ -138,6 +146,15 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Whether an address names a user: `scheme://user:password@host/…`.
+fn holds_credentials(address: &str) -> bool {
+    let after = address
+        .split_once("://")
+        .map_or(address, |(_, after)| after);
+    let authority = after.split('/').next().unwrap_or_default();
+    authority.contains('@')
+}
+
 fn secret(variable: &'static str) -> Result<Option<Secret>, SettingsError> {
     let file = format!("{variable}_FILE");
     let found = evalfarm_process::variables(&[variable]);
@@ -154,5 +171,35 @@ fn secret(variable: &'static str) -> Result<Option<Secret>, SettingsError> {
             Ok(Some(Secret(text.trim().to_owned())))
         }
         (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_with_credentials_is_told_from_one_without() {
+        for address in ["s3://id:key@bucket/p", "gs://token@bucket", "id:key@bucket"] {
+            assert!(holds_credentials(address), "{address}");
+        }
+        for address in [
+            "s3://bucket/a@b",
+            "file:///home/mia@work/store",
+            "gs://bucket",
+        ] {
+            assert!(!holds_credentials(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn no_secret_is_ever_printed() {
+        let secret = Secret::from("amqp://farm:hunter2@rabbit".to_owned());
+        assert_eq!(
+            format!("{secret:?} {:#?}", Some(&secret))
+                .matches("hunter2")
+                .count(),
+            0
+        );
     }
 }
