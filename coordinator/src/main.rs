@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser;
 use evalfarm_coordinator::farm::{Settings, serve};
@@ -11,6 +12,9 @@ use evalfarm_process::ErrorChain;
 const INVALID_INPUT: u8 = 2;
 /// Something that the coordinator needs does not work.
 const INFRASTRUCTURE: u8 = 3;
+
+/// Tasks of the runtime that are left get this long to end.
+const LAST_TASKS: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +63,8 @@ fn main() -> ExitCode {
         Err(error) => return failed(&error, INFRASTRUCTURE),
     };
     let served = runtime.block_on(serve(settings, Arc::clone(&telemetry), asked_to_stop()));
-    runtime.shutdown_background();
+    // Watchers' requests end with the runtime's tasks and let go of the telemetry; threads of jobs that were cut off do not.
+    runtime.shutdown_timeout(LAST_TASKS);
     if let Some(telemetry) = Arc::into_inner(telemetry) {
         telemetry.shutdown();
     }

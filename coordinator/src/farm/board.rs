@@ -13,6 +13,9 @@ use crate::api::{EndOfJob, JobState, JobStatus, Stage, TaskCounts};
 /// Notes that are kept of a job: the last ones.
 const MAX_NOTES: usize = 20;
 
+/// Longest note, in characters: more than a chain of causes has.
+const MAX_NOTE: usize = 2_000;
+
 /// The state of one job. Nothing here decides anything, and all of it may be lost.
 #[derive(Debug)]
 pub(crate) struct Board {
@@ -140,14 +143,60 @@ impl Progress for Board {
     }
 
     fn note(&self, line: &str) {
+        let line = one_line(line);
+        // A broker that is away for an hour is one note and one line of the log.
+        if self.lock().status.notes.last() == Some(&line) {
+            return;
+        }
         tracing::info!(note = line);
         self.change(|now| {
             let mut notes = VecDeque::from(std::mem::take(&mut now.status.notes));
-            notes.push_back(line.to_owned());
+            notes.push_back(line);
             while notes.len() > MAX_NOTES {
                 notes.pop_front();
             }
             now.status.notes = notes.into();
         });
+    }
+}
+
+/// Returns a text as a note: what engines and workers say may hold line ends and the codes of terminals.
+fn one_line(text: &str) -> String {
+    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    visible.take(MAX_NOTE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board() -> Board {
+        let job = JobId::try_from("j1").unwrap();
+        Board::new(job, "shop".to_owned(), "mia".to_owned(), 0)
+    }
+
+    #[test]
+    fn the_last_notes_are_kept_and_the_same_one_is_said_once() {
+        let board = board();
+        for _ in 0..100 {
+            board.note("waiting for the broker");
+        }
+        assert_eq!(board.status().notes, ["waiting for the broker"]);
+        for number in 0..100 {
+            board.note(&format!("note {number}"));
+        }
+        let notes = board.status().notes;
+        assert_eq!(notes.len(), MAX_NOTES);
+        assert_eq!(notes.last().unwrap(), "note 99");
+    }
+
+    #[test]
+    fn a_note_is_one_line_that_does_nothing_to_a_terminal() {
+        let board = board();
+        board.note("failed\n2026-12-01 INFO all is well\u{1b}[2J\r");
+        board.note(&"x".repeat(1_000_000));
+        let notes = board.status().notes;
+        assert_eq!(notes[0], "failed 2026-12-01 INFO all is well [2J ");
+        assert_eq!(notes[1].len(), MAX_NOTE);
     }
 }

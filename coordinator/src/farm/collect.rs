@@ -1,22 +1,24 @@
 //! Results from the object store to the coordinator's own copy of a job's folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use evalfarm_domain::{
-    CandidateId, Direction, EvaluateTask, FailureKind, Metric, RerankStatus, RewriteStatus, TaskId,
+    Candidate, CandidateId, EvaluateTask, FailureKind, QueryId, RerankStatus, RewriteStatus, TaskId,
 };
 use evalfarm_results::{
-    JobFolder, MeansRow, QueryRow, ResultsError, RowBlock, TaskFile, means_to_bytes,
-    timings_to_bytes,
+    JobFolder, QueryRow, ResultsError, RowBlock, TaskFile, means_to_bytes, timings_to_bytes,
 };
 use evalfarm_store::{Store, StoreError, TaskObjects};
 
+use tokio::sync::Mutex;
+
 use super::work::Work;
 use crate::Job;
+use crate::unfinished::{self, worst};
 
 /// A result that could not be collected.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,15 @@ pub(crate) enum CollectError {
     },
 }
 
+/// What became of a task that was to be given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenUp {
+    /// Its queries are unfinished.
+    Unfinished,
+    /// It has a result after all, which counts.
+    HasResult,
+}
+
 /// Takes in what tasks gave.
 #[async_trait]
 pub(crate) trait Collect: Send + Sync + Debug {
@@ -48,21 +59,41 @@ pub(crate) trait Collect: Send + Sync + Debug {
 
     /// Commits, for a task that was given up, that its queries are unfinished, unless it has a result after all; and takes
     /// in what is committed then.
-    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<(), CollectError>;
+    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<GivenUp, CollectError>;
 }
 
 /// Keeps a local copy of a job's folder that has every file that judging reads.
 #[derive(Debug)]
 pub(crate) struct Mirror {
-    pub(crate) store: Store,
-    pub(crate) folder: Arc<JobFolder>,
-    pub(crate) job: Arc<Job>,
+    store: Store,
+    folder: Arc<JobFolder>,
+    job: Arc<Job>,
+    /// What was committed when the first step of each kind began. What came later was asked for by this run, and a listing
+    /// gets longer with every step.
+    listed: Mutex<BTreeMap<TaskFile, BTreeSet<TaskId>>>,
+}
+
+impl Mirror {
+    pub(crate) fn new(store: Store, folder: Arc<JobFolder>, job: Arc<Job>) -> Self {
+        Self {
+            store,
+            folder,
+            job,
+            listed: Mutex::default(),
+        }
+    }
 }
 
 #[async_trait]
 impl Collect for Mirror {
     async fn committed(&self, marker: TaskFile) -> Result<BTreeSet<TaskId>, CollectError> {
-        Ok(self.store.committed(self.folder.job(), marker).await?)
+        let mut listed = self.listed.lock().await;
+        if let Some(tasks) = listed.get(&marker) {
+            return Ok(tasks.clone());
+        }
+        let tasks = self.store.committed(self.folder.job(), marker).await?;
+        listed.insert(marker, tasks.clone());
+        Ok(tasks)
     }
 
     async fn collect(&self, marker: TaskFile, task: &TaskId) -> Result<bool, CollectError> {
@@ -73,7 +104,7 @@ impl Collect for Mirror {
             .await?)
     }
 
-    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<(), CollectError> {
+    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<GivenUp, CollectError> {
         let objects = match work {
             Work::Evaluate(task) => self.unfinished_rows(task)?,
             Work::Average(task) => self.unfinished_means(task)?,
@@ -84,18 +115,15 @@ impl Collect for Mirror {
                 });
             }
         };
-        let task = work.id();
-        match self
-            .store
-            .commit_task(self.folder.job(), &task, objects)
-            .await
-        {
-            // There is a result after all, and it stays.
-            Ok(_) | Err(StoreError::Differs { .. }) => {}
+        let (job, task) = (self.folder.job(), work.id());
+        let given_up = match self.store.commit_task(job, &task, objects).await {
+            Ok(_) => GivenUp::Unfinished,
+            // A worker was first, and the first commit counts.
+            Err(StoreError::Differs { .. }) => GivenUp::HasResult,
             Err(error) => return Err(error.into()),
-        }
+        };
         self.collect(work.marker(), &task).await?;
-        Ok(())
+        Ok(given_up)
     }
 }
 
@@ -108,7 +136,7 @@ impl Mirror {
             .settings
             .queries(task.fold, task.first_query, task.query_count);
         let queries = queries.unwrap_or_default();
-        let row = |candidate: &CandidateId, query: &evalfarm_domain::QueryId| QueryRow {
+        let row = |candidate: &CandidateId, query: &QueryId| QueryRow {
             candidate: candidate.clone(),
             query: query.clone(),
             values: vec![None; scored.len()],
@@ -121,11 +149,7 @@ impl Mirror {
             rerank: RerankStatus::NotRequested,
             failure: Some(FailureKind::Unfinished),
         };
-        let ids: Vec<CandidateId> = task
-            .candidates
-            .iter()
-            .map(evalfarm_domain::Candidate::id)
-            .collect();
+        let ids: Vec<CandidateId> = task.candidates.iter().map(Candidate::id).collect();
         let block = RowBlock {
             job: task.job.clone(),
             fold: task.fold,
@@ -144,28 +168,14 @@ impl Mirror {
     fn unfinished_means(&self, task: &EvaluateTask) -> Result<TaskObjects, CollectError> {
         let metrics = &self.job.settings.measurement.metrics;
         let queries = task.query_count as usize;
-        let columns: Vec<Vec<f64>> = metrics
-            .iter()
-            .map(|&metric| vec![worst(metric); queries])
-            .collect();
-        let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let (digests, weights) = (vec![0; queries], vec![1.0; queries]);
-        let means: Vec<MeansRow> = task
+        let means: Vec<_> = task
             .candidates
             .iter()
-            .map(|candidate| MeansRow::new(candidate.id(), &columns, &digests, &weights))
+            .map(|candidate| unfinished::means(&candidate.id(), metrics, queries))
             .collect();
         Ok(TaskObjects::Averaged {
             means: Bytes::from(means_to_bytes(&task.job, task.fold, metrics, &means)?),
             timings: Bytes::from(timings_to_bytes(&task.job, &[])?),
         })
-    }
-}
-
-/// The value that a query without a ranking is scored with.
-fn worst(metric: Metric) -> f64 {
-    match metric.direction() {
-        Direction::Higher => 0.0,
-        Direction::Lower => 1.0,
     }
 }

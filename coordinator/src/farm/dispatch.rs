@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tracing::Instrument as _;
 
 use super::board::Board;
-use super::collect::{Collect, CollectError};
+use super::collect::{Collect, CollectError, GivenUp};
 use super::inbox::News;
 use super::instruments::Instruments;
 use super::schedule::{Answer, Moment, Pace, Schedule};
@@ -40,6 +40,9 @@ const DEAD_AFTER: Duration = Duration::from_secs(10);
 
 /// Dead letters that are looked at.
 const DEAD_LOOK: usize = 1_000;
+
+/// What the broker says of a message that lost every holder.
+const DELIVERY_LIMIT: &str = "delivery_limit";
 
 /// Why tasks could not be handed out or taken in.
 #[derive(Debug, thiserror::Error)]
@@ -143,9 +146,17 @@ impl Dispatch<'_> {
     ) -> Result<(), WorkersError> {
         let step = Step::new(self, works, done);
         let span = tracing::info_span!("step", tasks = works.len());
-        let outcome = self.runtime.block_on(step.run().instrument(span));
-        self.lines.shares.leave(self.job);
-        outcome
+        let _leaving = Leaving(self);
+        self.runtime.block_on(step.run().instrument(span))
+    }
+}
+
+/// Says that a job needs nobody for now, however its step ends: a share that stays would be taken from all others.
+struct Leaving<'d>(&'d Dispatch<'d>);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.lines.shares.leave(self.0.job);
     }
 }
 
@@ -187,7 +198,17 @@ impl<'s> Step<'s> {
         }
     }
 
-    async fn run(mut self) -> Result<(), WorkersError> {
+    /// Works on the step until it is done or the job does not go on: nothing waits for a broker or a store that are away.
+    async fn run(self) -> Result<(), WorkersError> {
+        let mut going = self.dispatch.going.clone();
+        tokio::select! {
+            biased;
+            _ = going.wait_for(|going| *going != Going::On) => Err(WorkersError::Interrupted),
+            outcome = self.work() => outcome,
+        }
+    }
+
+    async fn work(mut self) -> Result<(), WorkersError> {
         let Dispatch {
             lines, job, board, ..
         } = *self.dispatch;
@@ -196,18 +217,13 @@ impl<'s> Step<'s> {
         board.count(|tasks| tasks.planned += planned);
         ignored(lines.state.expect(job, number, planned).await);
         self.take_over().await?;
-        let mut going = self.dispatch.going.clone();
         let mut news = self.dispatch.news.lock().await;
         while !self.schedule.is_complete() {
-            if *going.borrow_and_update() != Going::On {
-                return Err(WorkersError::Interrupted);
-            }
             let left = self.works.len() - self.answered;
             self.schedule.set_window(lines.shares.window(job, left));
             self.publish().await?;
             let first = tokio::select! {
                 first = news.recv() => Some(first.ok_or_else(|| failed(DispatchError::Closed))?),
-                _ = going.changed() => None,
                 () = tokio::time::sleep(TICK) => None,
             };
             let mut heard: Vec<News> = first.into_iter().collect();
@@ -347,11 +363,15 @@ impl<'s> Step<'s> {
     async fn give_up(&mut self, task: &TaskId, reason: &str) -> Result<(), WorkersError> {
         let (_, work) = &self.works[task];
         let given_up = self.dispatch.collect.give_up(work, reason).await;
-        given_up.map_err(collect_failed)?;
-        self.dispatch.board.note(&format!(
-            "task {task} was given up, its queries are unfinished: {reason}"
-        ));
-        self.answer(task, TaskEnd::Dead).await;
+        match given_up.map_err(collect_failed)? {
+            GivenUp::Unfinished => {
+                self.dispatch.board.note(&format!(
+                    "task {task} was given up, its queries are unfinished: {reason}"
+                ));
+                self.answer(task, TaskEnd::Dead).await;
+            }
+            GivenUp::HasResult => self.answer(task, TaskEnd::Done).await,
+        }
         Ok(())
     }
 
@@ -424,11 +444,7 @@ impl<'s> Step<'s> {
                 }
                 continue;
             }
-            let reason = format!(
-                "the broker gave it up ({}): it may end its worker",
-                dead.reason
-            );
-            self.give_up(&task, &reason).await?;
+            self.give_up(&task, &why_dead(&dead.reason)).await?;
         }
         Ok(())
     }
@@ -453,6 +469,14 @@ async fn send(broker: &Arc<dyn Broker>, mut letter: Letter) -> Result<(), Publis
     }
     .instrument(span)
     .await
+}
+
+/// Why a task is given up whose dead letter was found: what a worker said, or that none lived to say anything.
+fn why_dead(reason: &str) -> String {
+    match reason {
+        DELIVERY_LIMIT => format!("the broker gave it up ({reason}): it may end its worker"),
+        said => said.to_owned(),
+    }
 }
 
 /// What failed, with its causes, in one line.

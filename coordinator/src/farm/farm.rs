@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use evalfarm_domain::{Digest, JobId};
 use evalfarm_store::{LocalCache, Store};
+use tokio::sync::Semaphore;
 
 use super::dispatch::Lines;
 use super::inbox::Inbox;
@@ -17,6 +18,8 @@ pub(crate) struct Farm {
     pub(crate) store: Store,
     pub(crate) cache: LocalCache,
     pub(crate) inbox: Arc<Inbox>,
+    /// Jobs that are made of their submissions at a time.
+    pub(crate) preparing: Semaphore,
     /// A worker that was not heard of for this long does not count.
     pub(crate) alive: Duration,
     /// `jobs/` (copies of job folders), `splits/`, `looks/`: everything in it can be made again from the store.

@@ -1,98 +1,37 @@
-//! All jobs of a coordinator: taken in, taken up again after a restart, run a few at a time, cancelled.
+//! All jobs of a coordinator: taken in, joined, cancelled, and run a few at a time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use evalfarm_broker::Letter;
 use evalfarm_domain::JobId;
-use evalfarm_gate::Verdict;
 use evalfarm_proto::{Cancel, Message};
-use evalfarm_results::BesideFile;
 use evalfarm_store::{Creation, JobObject, ObjectPath, StoreError};
 use evalfarm_telemetry::TraceContext;
-use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::board::Board;
 use super::credentials::{Actor, Role};
 use super::dispatch::Going;
+use super::entry::{Entry, lock};
 use super::farm::Farm;
-use super::prepare::{self, PrepareError};
-use super::runner::{Outcome, run_job, stopped};
+use super::prepare::{PrepareError, prepare};
+use super::records::{SUBMISSION_SCHEMA, StoredSubmission, parsed, written};
+use crate::Job;
 use crate::api::{EndOfJob, JobState, JobStatus, Submission, Submitted};
-use crate::{Job, Progress as _};
 
-/// Runs of a job that break before it counts as failed.
-const MAX_BREAKS: u32 = 8;
+/// Jobs that are over and still listed.
+const MOST_LISTED: usize = 1_000;
 
-/// Wait after the first break; it doubles up to a minute.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// Pause between two attempts to lower the flag of a job that was cancelled and goes on.
+const FLAG_EVERY: Duration = Duration::from_secs(2);
 
-/// What is stored of a submission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StoredSubmission {
-    pub(crate) schema_version: u32,
-    pub(crate) name: String,
-    pub(crate) submission: Submission,
-    pub(crate) submitter: Actor,
-    /// Milliseconds since the Unix epoch.
-    pub(crate) submitted: u64,
-    /// W3C trace context of the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) traceparent: Option<String>,
-}
-
-/// What of a stored verdict is needed here.
-#[derive(Debug, Deserialize)]
-struct StoredVerdict {
-    verdict: Verdict,
-}
-
-/// One job.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) submission: StoredSubmission,
-    pub(crate) board: Arc<Board>,
-    pub(crate) going: watch::Sender<Going>,
-    job: Mutex<Option<Arc<Job>>>,
-}
-
-impl Entry {
-    fn new(id: &JobId, submission: StoredSubmission) -> Self {
-        let board = Board::new(
-            id.clone(),
-            submission.name.clone(),
-            submission.submitter.name.clone(),
-            submission.submitted,
-        );
-        Self {
-            submission,
-            board: Arc::new(board),
-            going: watch::Sender::new(Going::On),
-            job: Mutex::new(None),
-        }
-    }
-
-    /// Returns the job, when it was made before and not yet let go of.
-    pub(crate) fn prepared(&self) -> Option<Arc<Job>> {
-        lock(&self.job).clone()
-    }
-
-    /// Keeps the job for whoever needs it next.
-    pub(crate) fn keep(&self, job: &Arc<Job>) {
-        *lock(&self.job) = Some(Arc::clone(job));
-    }
-
-    fn let_go(&self) {
-        *lock(&self.job) = None;
-    }
-}
+/// Jobs get this long to pause; one that is just being judged may take longer, and is judged again by the next coordinator.
+const PAUSING: Duration = Duration::from_secs(30);
 
 /// A request about jobs that was not done.
 #[derive(Debug, thiserror::Error)]
@@ -144,12 +83,14 @@ pub enum JobsError {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     pub(crate) farm: Arc<Farm>,
-    runtime: Handle,
-    entries: Mutex<BTreeMap<JobId, Arc<Entry>>>,
+    pub(super) runtime: Handle,
+    pub(super) entries: Mutex<BTreeMap<JobId, Arc<Entry>>>,
     /// Held while a job is taken in, so that two equal submissions are one job.
     taking_in: tokio::sync::Mutex<()>,
-    turns: Arc<Semaphore>,
+    pub(super) turns: Arc<Semaphore>,
     runs: Mutex<JoinSet<()>>,
+    /// Whether the coordinator stops: what is taken in from now on waits for the next one.
+    stopping: AtomicBool,
 }
 
 impl Jobs {
@@ -162,14 +103,20 @@ impl Jobs {
             taking_in: tokio::sync::Mutex::default(),
             turns: Arc::new(Semaphore::new(running)),
             runs: Mutex::default(),
+            stopping: AtomicBool::new(false),
         }
     }
 
-    /// Returns every job, newest first.
+    /// Returns the jobs, newest first: all that are not over, and the newest of the others.
     pub(crate) fn list(&self) -> Vec<JobStatus> {
         let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
         let mut jobs: Vec<JobStatus> = entries.iter().map(|entry| entry.board.status()).collect();
         jobs.sort_by(|a, b| (b.submitted, &b.job).cmp(&(a.submitted, &a.job)));
+        let mut over = 0;
+        jobs.retain(|job| {
+            over += usize::from(job.state.is_over());
+            !job.state.is_over() || over <= MOST_LISTED
+        });
         jobs
     }
 
@@ -191,33 +138,34 @@ impl Jobs {
         now: u64,
         trace: &TraceContext,
     ) -> Result<Submitted, JobsError> {
-        let farm = &self.farm;
-        let job = prepare::prepare(&submission, &farm.store, &farm.cache, &farm.folder).await?;
-        let job = Arc::new(job);
+        let job = Arc::new(prepare(&self.farm, &submission).await?);
         let id = job.settings.job.clone();
         let _taking_in = self.taking_in.lock().await;
         if let Ok((_, entry)) = self.get(id.as_str()) {
             return self.join(&id, &entry, &job).await;
         }
         let stored = StoredSubmission {
-            schema_version: 1,
+            schema_version: SUBMISSION_SCHEMA,
             name: job.sweep.name.to_string(),
             submission,
             submitter: actor.clone(),
             submitted: now,
             traceparent: trace.parent().map(ToOwned::to_owned),
         };
-        let created = self.store(&id, &job, &stored).await?;
-        if created {
-            let entry = Arc::new(Entry::new(&id, stored));
-            entry.keep(&job);
-            lock(&self.entries).insert(id.clone(), Arc::clone(&entry));
-            self.start(id.clone(), entry);
-        } else {
-            // Another coordinator took it in, or this one did before it lost its memory.
+        if !self.store(&id, &job, &stored).await? {
+            // Another coordinator took it in, or this one could not read what is stored of it when it started.
             self.take_up(&id).await?;
+            let (_, entry) = self.get(id.as_str())?;
+            return self.join(&id, &entry, &job).await;
         }
-        Ok(Submitted { job: id, created })
+        let entry = Arc::new(Entry::new(&id, stored));
+        self.keep(&entry, &job);
+        lock(&self.entries).insert(id.clone(), Arc::clone(&entry));
+        self.start(id.clone(), entry);
+        Ok(Submitted {
+            job: id,
+            created: true,
+        })
     }
 
     /// Joins a job that is there; one that ended without a verdict starts again.
@@ -227,24 +175,19 @@ impl Jobs {
         entry: &Arc<Entry>,
         job: &Arc<Job>,
     ) -> Result<Submitted, JobsError> {
-        let state = entry.board.state();
-        let cancelling = matches!(*entry.going.borrow(), Going::Cancelled { .. });
-        let created = match state {
-            JobState::Queued | JobState::Running if cancelling => {
+        let _changing = entry.changing.lock().await;
+        let created = match entry.board.state() {
+            JobState::Queued | JobState::Running if entry.is_cancelled() => {
                 return Err(JobsError::Cancelling { job: id.clone() });
             }
             JobState::Queued | JobState::Running | JobState::Judged => false,
             JobState::Cancelled | JobState::Failed => {
-                self.farm
-                    .store
-                    .remove(&ObjectPath::job(id, JobObject::Ended)?)
-                    .await?;
-                if let Err(error) = self.farm.lines.state.forget_job(id).await {
-                    tracing::warn!(%error, job = %id, "the job's counts could not be forgotten");
-                }
-                entry.keep(job);
+                let ended = ObjectPath::job(id, JobObject::Ended)?;
+                self.farm.store.remove(&ended).await?;
+                self.keep(entry, job);
                 entry.going.send_replace(Going::On);
                 entry.board.enter(JobState::Queued);
+                self.lower_flag(id, entry).await;
                 self.start(id.clone(), Arc::clone(entry));
                 true
             }
@@ -255,6 +198,37 @@ impl Jobs {
         })
     }
 
+    /// Keeps a job that runs at once. One that waits is made again when it is its turn: it holds every query of its dataset,
+    /// and any number may wait.
+    fn keep(&self, entry: &Entry, job: &Arc<Job>) {
+        if self.turns.available_permits() > 0 {
+            entry.keep(job);
+        }
+    }
+
+    /// Takes back that workers are told to drop a job's tasks, later when the counts do not answer: they were lost then, or
+    /// will tell workers again what is no longer true.
+    async fn lower_flag(self: &Arc<Self>, id: &JobId, entry: &Arc<Entry>) {
+        let Err(error) = self.farm.lines.state.forget_job(id).await else {
+            return;
+        };
+        tracing::warn!(%error, job = %id, "the job's counts could not be forgotten yet");
+        let (jobs, id, entry) = (Arc::clone(self), id.clone(), Arc::clone(entry));
+        self.runtime.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(FLAG_EVERY) => {}
+                    () = entry.halted() => return,
+                }
+                let _changing = entry.changing.lock().await;
+                let goes_on = *entry.going.borrow() == Going::On && !entry.board.state().is_over();
+                if !goes_on || jobs.farm.lines.state.forget_job(&id).await.is_ok() {
+                    return;
+                }
+            }
+        });
+    }
+
     /// Stores a job before anything is done for it; says whether it is new. The submission comes last: with it the job counts.
     async fn store(
         &self,
@@ -263,77 +237,16 @@ impl Jobs {
         stored: &StoredSubmission,
     ) -> Result<bool, JobsError> {
         let store = &self.farm.store;
-        let json = |source| JobsError::Json {
-            job: id.clone(),
-            source,
-        };
         store.create_settings(id, &job.settings).await?;
-        let record = serde_json::to_vec(&job.record()).map_err(json)?;
+        let record = written(id, &job.record())?;
         store
             .create_for_job(id, JobObject::Record, Bytes::from(record))
             .await?;
-        let submission = serde_json::to_vec(stored).map_err(json)?;
+        let submission = written(id, stored)?;
         let created = store
             .create_for_job(id, JobObject::Submission, Bytes::from(submission))
             .await?;
         Ok(created == Creation::Created)
-    }
-
-    /// Takes up every job of the store: those without an end run again.
-    pub(crate) async fn take_up_all(self: &Arc<Self>) -> Result<usize, JobsError> {
-        let mut taken_up = 0;
-        for id in self.farm.store.jobs().await? {
-            match self.take_up(&id).await {
-                Ok(found) => taken_up += usize::from(found),
-                // One job that cannot be read must not stop the others.
-                Err(error @ JobsError::Json { .. }) => {
-                    tracing::error!(%error, "a stored job is left alone");
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(taken_up)
-    }
-
-    /// Takes up one job of the store; says whether it goes on.
-    async fn take_up(self: &Arc<Self>, id: &JobId) -> Result<bool, JobsError> {
-        let Some(stored) = self
-            .read::<StoredSubmission>(id, JobObject::Submission)
-            .await?
-        else {
-            return Ok(false);
-        };
-        let verdict = JobObject::Beside(BesideFile::Verdict);
-        let verdict = self.read::<StoredVerdict>(id, verdict).await?;
-        let end = match verdict {
-            Some(record) => Some(EndOfJob::Judged {
-                verdict: record.verdict,
-            }),
-            None => self.read::<EndOfJob>(id, JobObject::Ended).await?,
-        };
-        let entry = Arc::new(Entry::new(id, stored));
-        lock(&self.entries).insert(id.clone(), Arc::clone(&entry));
-        let goes_on = end.is_none();
-        match end {
-            Some(end) => entry.board.close(end),
-            None => self.start(id.clone(), entry),
-        }
-        Ok(goes_on)
-    }
-
-    async fn read<T: serde::de::DeserializeOwned>(
-        &self,
-        job: &JobId,
-        object: JobObject,
-    ) -> Result<Option<T>, JobsError> {
-        let Some(bytes) = self.farm.store.read_of_job(job, object).await? else {
-            return Ok(None);
-        };
-        let read = serde_json::from_slice(&bytes);
-        read.map(Some).map_err(|source| JobsError::Json {
-            job: job.clone(),
-            source,
-        })
     }
 
     /// Cancels a job.
@@ -351,6 +264,7 @@ impl Jobs {
                 submitter: entry.submission.submitter.name.clone(),
             });
         }
+        let _changing = entry.changing.lock().await;
         if entry.board.state().is_over() {
             return Err(JobsError::Over { job: id });
         }
@@ -358,11 +272,14 @@ impl Jobs {
             by: actor.name.clone(),
             reason: reason.to_owned(),
         };
-        self.store_end(&id, &end).await?;
-        entry.going.send_replace(Going::Cancelled {
-            by: actor.name.clone(),
-            reason: reason.to_owned(),
-        });
+        match self.store_end(&id, end).await? {
+            EndOfJob::Cancelled { by, reason } => {
+                entry.going.send_replace(Going::Cancelled { by, reason });
+            }
+            EndOfJob::Judged { .. } | EndOfJob::Failed { .. } => {
+                return Err(JobsError::Over { job: id });
+            }
+        }
         self.tell_workers(&id, reason).await;
         Ok(entry.board.status())
     }
@@ -387,114 +304,47 @@ impl Jobs {
         }
     }
 
-    async fn store_end(&self, id: &JobId, end: &EndOfJob) -> Result<(), JobsError> {
-        let bytes = serde_json::to_vec(end).map_err(|source| JobsError::Json {
-            job: id.clone(),
-            source,
-        })?;
-        // The first reason stays.
-        self.farm
-            .store
-            .create_for_job(id, JobObject::Ended, Bytes::from(bytes))
-            .await?;
-        Ok(())
+    /// Stores how a job ended, and returns the end that stays: the first one.
+    pub(super) async fn store_end(&self, id: &JobId, end: EndOfJob) -> Result<EndOfJob, JobsError> {
+        let bytes = Bytes::from(written(id, &end)?);
+        let store = &self.farm.store;
+        let created = store.create_for_job(id, JobObject::Ended, bytes).await?;
+        if matches!(created, Creation::Created | Creation::Same) {
+            return Ok(end);
+        }
+        match store.read_of_job(id, JobObject::Ended).await? {
+            Some(earlier) => parsed(id, &earlier),
+            None => Ok(end),
+        }
     }
 
     /// Has a job run when it is its turn.
-    fn start(self: &Arc<Self>, id: JobId, entry: Arc<Entry>) {
-        let jobs = Arc::clone(self);
+    pub(super) fn start(self: &Arc<Self>, id: JobId, entry: Arc<Entry>) {
+        // Looked at after the entry is among all others, which are paused after this is set.
+        if self.stopping.load(Ordering::SeqCst) {
+            entry.pause();
+        }
+        let (jobs, turn) = (Arc::clone(self), self.line_up());
         let mut runs = lock(&self.runs);
         while runs.try_join_next().is_some() {}
-        runs.spawn_on(async move { jobs.go(id, entry).await }, &self.runtime);
+        runs.spawn_on(
+            async move { jobs.take_turn(id, entry, turn).await },
+            &self.runtime,
+        );
     }
 
-    async fn go(self: Arc<Self>, id: JobId, entry: Arc<Entry>) {
-        let mut going = entry.going.subscribe();
-        let turn = tokio::select! {
-            turn = Arc::clone(&self.turns).acquire_owned() => turn.ok(),
-            _ = going.wait_for(|going| *going != Going::On) => None,
-        };
-        if turn.is_some() {
-            entry.board.enter(JobState::Running);
-            if let Some(end) = self.until_over(&id, &entry).await {
-                self.farm.lines.instruments.job_ended(match &end {
-                    EndOfJob::Judged { .. } => "judged",
-                    EndOfJob::Cancelled { .. } => "cancelled",
-                    EndOfJob::Failed { .. } => "failed",
-                });
-                entry.board.close(end);
-            }
-        } else if let Some(end) = stopped(&entry.going.borrow()) {
-            entry.board.close(end);
-        }
-        entry.let_go();
-    }
-
-    /// Runs a job until it is over, again after what may pass; nothing when it was paused.
-    async fn until_over(&self, id: &JobId, entry: &Arc<Entry>) -> Option<EndOfJob> {
-        let mut wait = FIRST_WAIT;
-        for breaks in 1.. {
-            let (farm, runtime) = (Arc::clone(&self.farm), self.runtime.clone());
-            let (of, at) = (id.clone(), Arc::clone(entry));
-            let span = tracing::info_span!("job", job = %id);
-            let parent = entry.submission.traceparent.as_deref();
-            evalfarm_telemetry::continue_trace(&span, &TraceContext::new(parent, None));
-            let run = move || span.in_scope(|| run_job(&farm, &runtime, &of, &at));
-            let outcome = tokio::task::spawn_blocking(run).await;
-            let error = match outcome {
-                Ok(Outcome::Judged(verdict)) => return Some(EndOfJob::Judged { verdict }),
-                Ok(Outcome::Stopped) => return stopped(&entry.going.borrow()),
-                Ok(Outcome::Failed { error, input }) => return self.failed(id, error, input).await,
-                Ok(Outcome::Broken { error }) => error,
-                Err(panic) => return self.failed(id, panic.to_string(), false).await,
-            };
-            tracing::warn!(job = %id, error, "a run of the job broke");
-            if breaks >= MAX_BREAKS {
-                return self.failed(id, error, false).await;
-            }
-            let line = error.lines().collect::<Vec<_>>().join(";");
-            entry
-                .board
-                .note(&format!("tried again in {} s: {line}", wait.as_secs()));
-            let mut going = entry.going.subscribe();
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                _ = going.wait_for(|going| *going != Going::On) => return stopped(&entry.going.borrow()),
-            }
-            wait = (wait * 2).min(LONGEST_WAIT);
-        }
-        None
-    }
-
-    async fn failed(&self, id: &JobId, error: String, input: bool) -> Option<EndOfJob> {
-        let end = EndOfJob::Failed { error, input };
-        if let Err(error) = self.store_end(id, &end).await {
-            // After a restart the job is tried once more.
-            tracing::warn!(%error, job = %id, "the end of the job could not be stored");
-        }
-        Some(end)
-    }
-
-    /// Pauses every job and waits until all threads are back.
+    /// Pauses every job and waits until all threads are back, or for half a minute: what is cut off then is done again, as
+    /// after a power failure.
     pub(crate) async fn pause(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
         let entries: Vec<Arc<Entry>> = lock(&self.entries).values().cloned().collect();
         for entry in entries {
-            entry.going.send_if_modified(|going| {
-                let on = *going == Going::On;
-                if on {
-                    *going = Going::Paused;
-                }
-                on
-            });
+            entry.pause();
         }
         let mut runs = std::mem::take(&mut *lock(&self.runs));
-        while runs.join_next().await.is_some() {}
+        let all = async { while runs.join_next().await.is_some() {} };
+        if tokio::time::timeout(PAUSING, all).await.is_err() {
+            tracing::warn!(jobs = runs.len(), "jobs are cut off");
+        }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Every change under these locks is whole, so a panic elsewhere leaves nothing half done.
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -6,8 +6,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use evalfarm_domain::Digest;
+use evalfarm_domain::{Digest, JobId};
 use evalfarm_store::{Store, StoreError};
+
+use crate::looks::Look;
 
 /// Looks that could not be brought from the store, or to it.
 #[derive(Debug, thiserror::Error)]
@@ -26,18 +28,25 @@ pub(crate) enum LedgerError {
     },
 }
 
-/// Adds the looks of the store that the file does not have, in the order of their digests, so that a coordinator with an empty
-/// disk begins with what others have seen.
+/// Adds the looks of the store that the file does not have, so that a coordinator with an empty disk begins with what others
+/// have seen. Their order is lost: those of `job` come last, as if all others had looked before it, so that no look is held for
+/// an earlier one than it was.
 pub(crate) async fn bring_in(
     store: &Store,
     dataset: Digest,
     ledger: &Path,
+    job: &JobId,
 ) -> Result<(), LedgerError> {
-    let stored = store.looks(dataset).await?;
+    let mut stored = store.looks(dataset).await?;
+    stored.sort_by_key(|look| is_of(look, job));
     append(ledger, &stored).map_err(|source| LedgerError::File {
         path: ledger.to_owned(),
         source,
     })
+}
+
+fn is_of(look: &[u8], job: &JobId) -> bool {
+    serde_json::from_slice::<Look>(look).is_ok_and(|look| look.job == *job)
 }
 
 fn append(ledger: &Path, looks: &[Bytes]) -> io::Result<()> {

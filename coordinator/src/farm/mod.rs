@@ -4,6 +4,7 @@ mod board;
 mod collect;
 mod credentials;
 mod dispatch;
+mod entry;
 #[expect(
     clippy::module_inception,
     reason = "what all jobs of one farm share is the farm"
@@ -15,12 +16,18 @@ mod instruments;
 mod jobs;
 mod ledger;
 mod prepare;
+mod records;
 mod relay;
 mod runner;
 mod schedule;
 mod service;
 mod settings;
 mod shares;
+mod take_up;
+#[cfg(test)]
+mod tests;
+mod told;
+mod turns;
 mod work;
 
 pub use credentials::{Actor, Credentials, CredentialsError, Kind, Role};

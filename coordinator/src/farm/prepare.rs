@@ -4,10 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalfarm_dataset::Dataset;
-use evalfarm_domain::Digest;
-use evalfarm_store::{LocalCache, Store, StoreError};
+use evalfarm_domain::{Digest, JobId};
+use evalfarm_process::ErrorChain;
+use evalfarm_store::StoreError;
+use tokio::task::spawn_blocking;
 
+use super::farm::Farm;
 use crate::api::Submission;
 use crate::sweep::{SplitSource, SweepFile, SweepFileError};
 use crate::{Job, JobError};
@@ -24,12 +26,28 @@ pub enum PrepareError {
         /// Whether the sweep file names one.
         named: bool,
     },
+    /// The split manifest that was sent along cannot be used.
+    #[error("the split manifest cannot be used: {why}")]
+    Split {
+        /// Why, with causes and without the place where it is kept here.
+        why: String,
+    },
     /// The sweep does not fit the dataset.
     #[error("the sweep does not fit the dataset")]
     Job(#[source] JobError),
     /// The dataset is not there, or cannot be used.
     #[error("the dataset cannot be used")]
     Dataset(#[source] StoreError),
+    /// The submission was another job when it was stored, by a release that evaluates otherwise.
+    #[error(
+        "this release makes job `{now}` of the submission that was stored as `{stored}`: submit the sweep again"
+    )]
+    OtherJob {
+        /// What it was stored as.
+        stored: JobId,
+        /// What it is now.
+        now: JobId,
+    },
     /// A split manifest could not be kept.
     #[error("failed to keep `{path}`")]
     Keep {
@@ -39,62 +57,90 @@ pub enum PrepareError {
         #[source]
         source: io::Error,
     },
+    /// The coordinator stops.
+    #[error("the coordinator stops")]
+    Stopping,
 }
 
 impl PrepareError {
     /// Whether the submission has to change: trying again would not help.
     pub(crate) fn is_input(&self) -> bool {
         match self {
-            Self::Sweep(_) | Self::SplitManifest { .. } | Self::Job(_) => true,
+            Self::Sweep(_)
+            | Self::SplitManifest { .. }
+            | Self::Split { .. }
+            | Self::Job(_)
+            | Self::OtherJob { .. } => true,
             Self::Dataset(error) => matches!(error, StoreError::NoDataset { .. }),
-            Self::Keep { .. } => false,
+            Self::Keep { .. } | Self::Stopping => false,
         }
     }
-}
-
-/// Reads the sweep of a submission, without its dataset.
-pub(crate) fn read_sweep(
-    submission: &Submission,
-    folder: &Path,
-) -> Result<SweepFile, PrepareError> {
-    // Relative paths of the sweep file are the submitter's and mean nothing here.
-    let mut sweep =
-        SweepFile::parse(&submission.sweep, Path::new("")).map_err(PrepareError::Sweep)?;
-    let named = matches!(sweep.split, Some(SplitSource::Manifest(_)));
-    match (&submission.split_manifest, named) {
-        (Some(text), true) => {
-            sweep.split = Some(SplitSource::Manifest(kept_split(text, folder)?));
-        }
-        (None, false) => {}
-        (Some(_), false) | (None, true) => return Err(PrepareError::SplitManifest { named }),
-    }
-    Ok(sweep)
 }
 
 /// Makes the job of a submission; the dataset is fetched when it is not in the cache.
-pub(crate) async fn prepare(
-    submission: &Submission,
-    store: &Store,
-    cache: &LocalCache,
-    folder: &Path,
-) -> Result<Job, PrepareError> {
-    let sweep = read_sweep(submission, folder)?;
-    let cached = cache.dataset(store, submission.dataset).await;
+///
+/// A few at a time: a dataset is in memory meanwhile, and any number may be submitted, or taken up, at once.
+pub(crate) async fn prepare(farm: &Farm, submission: &Submission) -> Result<Job, PrepareError> {
+    let _turn = farm.preparing.acquire().await;
+    let (submission, folder) = (submission.clone(), farm.folder.join("splits"));
+    let fingerprint = submission.dataset;
+    let (sweep, kept) = off_the_runtime(move || read_sweep(&submission, &folder)).await?;
+    let cached = farm.cache.dataset(&farm.store, fingerprint).await;
     let cached = cached.map_err(PrepareError::Dataset)?;
-    bind(sweep, &cached.dataset)
+    off_the_runtime(move || {
+        Job::new(sweep, &cached.dataset).map_err(|error| match (error, kept) {
+            (JobError::Split(error), Some(kept)) => PrepareError::Split {
+                why: without_place(&ErrorChain(&error).to_string(), &kept),
+            },
+            (error, _) => PrepareError::Job(error),
+        })
+    })
+    .await
 }
 
-fn bind(sweep: SweepFile, dataset: &Dataset) -> Result<Job, PrepareError> {
-    Job::new(sweep, dataset).map_err(PrepareError::Job)
+/// Makes the job of a submission that was stored as `stored`.
+pub(crate) async fn prepare_again(
+    farm: &Farm,
+    submission: &Submission,
+    stored: &JobId,
+) -> Result<Job, PrepareError> {
+    let job = prepare(farm, submission).await?;
+    if job.settings.job == *stored {
+        return Ok(job);
+    }
+    Err(PrepareError::OtherJob {
+        stored: stored.clone(),
+        now: job.settings.job,
+    })
+}
+
+/// Reads the sweep of a submission, without its dataset; says where the split manifest is kept, if there is one.
+fn read_sweep(
+    submission: &Submission,
+    folder: &Path,
+) -> Result<(SweepFile, Option<PathBuf>), PrepareError> {
+    // Paths of the sweep file are the submitter's and mean nothing here: none is ever opened.
+    let mut sweep =
+        SweepFile::parse(&submission.sweep, Path::new("")).map_err(PrepareError::Sweep)?;
+    let named = matches!(sweep.split, Some(SplitSource::Manifest(_)));
+    let kept = match (&submission.split_manifest, named) {
+        (Some(text), true) => {
+            let kept = kept_split(text, folder)?;
+            sweep.split = Some(SplitSource::Manifest(kept.clone()));
+            Some(kept)
+        }
+        (None, false) => None,
+        (Some(_), false) | (None, true) => return Err(PrepareError::SplitManifest { named }),
+    };
+    Ok((sweep, kept))
 }
 
 /// Keeps a split manifest under its digest, where the sweep can read it.
 fn kept_split(text: &str, folder: &Path) -> Result<PathBuf, PrepareError> {
-    let folder = folder.join("splits");
     let path = folder.join(format!("{}.json", Digest::of(text.as_bytes())));
     let keep = || -> io::Result<()> {
-        fs::create_dir_all(&folder)?;
-        let staged = tempfile::NamedTempFile::new_in(&folder)?;
+        fs::create_dir_all(folder)?;
+        let staged = tempfile::NamedTempFile::new_in(folder)?;
         fs::write(staged.path(), text)?;
         staged.persist(&path)?;
         Ok(())
@@ -104,4 +150,21 @@ fn kept_split(text: &str, folder: &Path) -> Result<PathBuf, PrepareError> {
         source,
     })?;
     Ok(path)
+}
+
+/// Returns what is said of a file without where it is kept on this machine.
+fn without_place(text: &str, kept: &Path) -> String {
+    text.replace(&kept.display().to_string(), "split manifest")
+}
+
+async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PrepareError> + Send + 'static,
+) -> Result<T, PrepareError> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(PrepareError::Stopping),
+        },
+    }
 }

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
 use super::board::Board;
-use super::collect::{Collect, CollectError};
+use super::collect::{Collect, CollectError, GivenUp};
 use super::dispatch::{Dispatch, Going, Lines};
 use super::inbox::Inbox;
 use super::instruments::Instruments;
@@ -122,7 +122,7 @@ impl Collect for Unread {
         Ok(true)
     }
 
-    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<(), CollectError> {
+    async fn give_up(&self, work: &Work<'_>, reason: &str) -> Result<GivenUp, CollectError> {
         Err(CollectError::GivenUp {
             task: work.id(),
             reason: reason.to_owned(),

@@ -18,9 +18,11 @@ use tokio::sync::Mutex;
 
 use super::collect::{CollectError, Mirror};
 use super::dispatch::{Dispatch, DispatchError, Going};
+use super::entry::Entry;
 use super::farm::Farm;
-use super::jobs::Entry;
-use super::{ledger, prepare};
+use super::ledger;
+use super::prepare::{PrepareError, prepare_again};
+use super::told::Told;
 use crate::{Job, RunError, Surroundings, WorkersError, run};
 
 /// How a run of a job ended.
@@ -39,6 +41,8 @@ pub(crate) enum Outcome {
     },
     /// Something that may work again did not.
     Broken {
+        /// What failed, for whoever asked for the job: nothing of this machine.
+        said: String,
         /// What failed, with its causes.
         error: String,
     },
@@ -65,15 +69,23 @@ enum AroundError {
 
 /// Runs a job on the thread at hand, which must not be one of the runtime's.
 pub(crate) fn run_job(farm: &Farm, runtime: &Handle, id: &JobId, entry: &Entry) -> Outcome {
-    let job = match runtime.block_on(prepared(farm, entry)) {
-        Ok(job) => job,
-        Err(error) if error.is_input() => {
+    let prepared = async {
+        tokio::select! {
+            biased;
+            () = entry.halted() => None,
+            prepared = prepared(farm, id, entry) => Some(prepared),
+        }
+    };
+    let job = match runtime.block_on(prepared) {
+        None => return Outcome::Stopped,
+        Some(Ok(job)) => job,
+        Some(Err(error)) if error.is_input() => {
             return Outcome::Failed {
                 error: chain(&error),
                 input: true,
             };
         }
-        Err(error) => return broken(&error),
+        Some(Err(error)) => return broken(&error),
     };
     match judged(farm, runtime, id, entry, &job) {
         Ok(outcome) => outcome,
@@ -81,12 +93,11 @@ pub(crate) fn run_job(farm: &Farm, runtime: &Handle, id: &JobId, entry: &Entry) 
     }
 }
 
-async fn prepared(farm: &Farm, entry: &Entry) -> Result<Arc<Job>, prepare::PrepareError> {
+async fn prepared(farm: &Farm, id: &JobId, entry: &Entry) -> Result<Arc<Job>, PrepareError> {
     if let Some(job) = entry.prepared() {
         return Ok(job);
     }
-    let submission = &entry.submission.submission;
-    let job = prepare::prepare(submission, &farm.store, &farm.cache, &farm.folder).await?;
+    let job = prepare_again(farm, &entry.submission.submission, id).await?;
     let job = Arc::new(job);
     entry.keep(&job);
     Ok(job)
@@ -104,13 +115,10 @@ fn judged(
     let folder = Arc::new(folder.map_err(AroundError::Folder)?);
     let dataset = job.settings.dataset;
     let looks = farm.ledger(dataset);
-    let brought = runtime.block_on(ledger::bring_in(&farm.store, dataset, &looks));
+    let brought = runtime.block_on(ledger::bring_in(&farm.store, dataset, &looks, id));
     brought.map_err(AroundError::Ledger)?;
-    let mirror = Mirror {
-        store: farm.store.clone(),
-        folder: Arc::clone(&folder),
-        job: Arc::clone(job),
-    };
+    let mirror = Mirror::new(farm.store.clone(), Arc::clone(&folder), Arc::clone(job));
+    let told = Told::new(&entry.board, folder.path());
     let dispatch = Dispatch {
         lines: &farm.lines,
         job: id,
@@ -125,7 +133,7 @@ fn judged(
         folder: &folder,
         ledger: &looks,
         workers: &dispatch,
-        progress: &*entry.board,
+        progress: &told,
     };
     let outcome = tracing::info_span!("judge", job = %id).in_scope(|| run(job, &around));
     farm.inbox.close(id);
@@ -133,6 +141,10 @@ fn judged(
         Ok(record) => record.verdict,
         Err(error) => return Ok(ended(&error)),
     };
+    // Whoever cancelled it was told that it ends so. A moment later the verdict stands.
+    if entry.is_cancelled() {
+        return Ok(Outcome::Stopped);
+    }
     let brought = runtime.block_on(ledger::bring_out(&farm.store, dataset, &looks));
     brought.map_err(AroundError::Ledger)?;
     runtime.block_on(publish(&farm.store, id, folder.path()))?;
@@ -177,12 +189,16 @@ fn ended(error: &RunError) -> Outcome {
                     error: text,
                     input: false,
                 },
-                Some(DispatchError::Collect(_) | DispatchError::Closed) | None => {
-                    Outcome::Broken { error: text }
+                Some(error @ (DispatchError::Collect(_) | DispatchError::Closed)) => {
+                    Outcome::Broken {
+                        said: said(error),
+                        error: text,
+                    }
                 }
+                None => broken(error),
             }
         }
-        RunError::Results(_) | RunError::Looks(_) => Outcome::Broken { error: text },
+        RunError::Results(_) | RunError::Looks(_) => broken(error),
         RunError::Observation(_)
         | RunError::Evidence(_)
         | RunError::Json(_)
@@ -196,8 +212,15 @@ fn ended(error: &RunError) -> Outcome {
 
 fn broken(error: &(dyn Error + 'static)) -> Outcome {
     Outcome::Broken {
+        said: said(error),
         error: chain(error),
     }
+}
+
+/// Returns the outermost of a chain of errors alone: the causes may name places of this machine, which are the operator's to
+/// know.
+fn said(error: &(dyn Error + 'static)) -> String {
+    format!("{error}; the coordinator's log says more")
 }
 
 fn chain(error: &(dyn Error + 'static)) -> String {

@@ -13,12 +13,13 @@ use evalfarm_state::{JobStore, MemoryStore, RedisSettings, RedisStore, StateErro
 use evalfarm_store::{LocalCache, Store, StoreError};
 use evalfarm_telemetry::Telemetry;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 
 use super::credentials::{Credentials, CredentialsError};
 use super::dispatch::Lines;
 use super::farm::Farm;
-use super::http::{Shared, router};
+use super::http::{Shared, Uploads, router};
 use super::instruments::Instruments;
 use super::jobs::{Jobs, JobsError};
 use super::schedule::Pace;
@@ -27,6 +28,9 @@ use super::shares::Shares;
 
 /// How often workers are counted.
 const COUNT_EVERY: Duration = Duration::from_secs(2);
+
+/// Jobs that are made of their submissions at a time: the dataset of each is in memory meanwhile.
+const PREPARING: usize = 4;
 
 /// Requests that are being answered get this long when the coordinator stops.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
@@ -89,60 +93,104 @@ impl ServiceError {
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     taken_up: AtomicBool,
+    stopping: AtomicBool,
 }
 
 impl Health {
+    /// Says that stored jobs are taken up.
+    pub(crate) fn is_taken_up(&self) {
+        self.taken_up.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
-        self.taken_up.load(Ordering::Relaxed)
+        self.taken_up.load(Ordering::Relaxed) && !self.stopping.load(Ordering::Relaxed)
     }
 }
 
-/// Runs a coordinator until `stop` resolves. Jobs that are not over then are taken up by the next one.
+/// Runs a coordinator until `stop` resolves, also while it starts. Jobs that are not over then are taken up by the next one.
 pub async fn serve(
     settings: Settings,
     telemetry: Arc<Telemetry>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServiceError> {
+    // A task of its own, so that somebody listens for signals from the beginning.
+    let mut stop = tokio::spawn(stop);
     let credentials = Arc::new(Credentials::read(&settings.credentials)?);
     let instruments = Instruments::new(&telemetry.meter());
-    let farm = Arc::new(connect(&settings, instruments).await?);
-    let broker = Arc::clone(&farm.lines.broker);
+    let farm = tokio::select! {
+        farm = connect(&settings, instruments) => Arc::new(farm?),
+        _ = &mut stop => return Ok(()),
+    };
     let jobs = Arc::new(Jobs::new(Arc::clone(&farm), settings.running.get()));
     let health = Arc::new(Health::default());
-    let listener = listen(&settings).await?;
-    let (stopping, stopped) = watch::channel(false);
-    let news = tokio::spawn(Arc::clone(&farm.inbox).run(Arc::clone(&broker), stopped.clone()));
-    let counts = tokio::spawn(count_workers(Arc::clone(&farm), stopped.clone()));
     let shared = Shared {
         jobs: Arc::clone(&jobs),
         credentials,
         health: Arc::clone(&health),
         telemetry,
+        uploads: Uploads::default(),
     };
-    let mut last = stopped.clone();
-    let server = axum::serve(listener, router(shared)).with_graceful_shutdown(async move {
-        drop(last.wait_for(|&stop| stop).await);
-    });
-    let mut server = tokio::spawn(server.into_future());
-    let taken_up = jobs.take_up_all().await?;
-    health.taken_up.store(true, Ordering::Relaxed);
-    tracing::info!(jobs = taken_up, "ready");
-    stop.await;
-    tracing::info!("stopping; unfinished jobs go on when a coordinator starts again");
-    jobs.pause().await;
-    stopping.send_replace(true);
-    // Watchers hold their requests open for as long as a job runs, so there is a limit.
-    if tokio::time::timeout(LAST_ANSWERS, &mut server)
-        .await
-        .is_err()
-    {
-        server.abort();
-        drop(server.await);
+    let parts = Parts::start(farm, listen(&settings).await?, shared);
+    let taken_up = tokio::select! {
+        taken_up = jobs.take_up_all() => taken_up.map(Some),
+        _ = &mut stop => Ok(None),
+    };
+    if let Ok(Some(taken_up)) = taken_up {
+        health.is_taken_up();
+        tracing::info!(jobs = taken_up, "ready");
+        // That it panicked is a reason to stop as well.
+        drop(stop.await);
     }
-    drop(news.await);
-    drop(counts.await);
-    broker.close().await;
+    tracing::info!("stopping; unfinished jobs go on when a coordinator starts again");
+    health.stopping.store(true, Ordering::Relaxed);
+    jobs.pause().await;
+    parts.stop().await;
+    taken_up?;
     Ok(())
+}
+
+/// What of a coordinator runs beside its jobs.
+struct Parts {
+    stopping: watch::Sender<bool>,
+    server: JoinHandle<io::Result<()>>,
+    news: JoinHandle<()>,
+    counts: JoinHandle<()>,
+    broker: Arc<dyn Broker>,
+}
+
+impl Parts {
+    fn start(farm: Arc<Farm>, listener: TcpListener, shared: Shared) -> Self {
+        let broker = Arc::clone(&farm.lines.broker);
+        let (stopping, stopped) = watch::channel(false);
+        let news = Arc::clone(&farm.inbox).run(Arc::clone(&broker), stopped.clone());
+        let counts = count_workers(farm, stopped.clone());
+        let mut last = stopped;
+        let server = axum::serve(listener, router(shared)).with_graceful_shutdown(async move {
+            drop(last.wait_for(|&stop| stop).await);
+        });
+        Self {
+            stopping,
+            server: tokio::spawn(server.into_future()),
+            news: tokio::spawn(news),
+            counts: tokio::spawn(counts),
+            broker,
+        }
+    }
+
+    async fn stop(mut self) {
+        self.stopping.send_replace(true);
+        // Watchers hold their requests open for as long as a job runs, so there is a limit.
+        if tokio::time::timeout(LAST_ANSWERS, &mut self.server)
+            .await
+            .is_err()
+        {
+            self.server.abort();
+            drop(self.server.await);
+        }
+        drop(self.news.await);
+        drop(self.counts.await);
+        self.broker.close().await;
+    }
 }
 
 async fn connect(settings: &Settings, instruments: Instruments) -> Result<Farm, ServiceError> {
@@ -183,6 +231,7 @@ async fn connect(settings: &Settings, instruments: Instruments) -> Result<Farm, 
         store,
         cache,
         inbox: Arc::default(),
+        preparing: Semaphore::new(PREPARING),
         alive: Settings::seconds(settings.alive),
         folder,
     })

@@ -1,13 +1,18 @@
 //! Errors as answers.
 
 use axum::Json;
+use axum::body::to_bytes;
 use axum::http::StatusCode;
+use axum::http::header::{ALLOW, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use evalfarm_process::ErrorChain;
 use evalfarm_store::StoreError;
 
 use crate::api::{Problem, ProblemCode};
 use crate::farm::jobs::JobsError;
+
+/// Longest text of a refusal that is passed on, in bytes.
+const MOST_SAID: usize = 4_096;
 
 /// A request that was not answered as asked.
 #[derive(Debug)]
@@ -46,6 +51,38 @@ impl IntoResponse for Refused {
         };
         (status, Json(self.0)).into_response()
     }
+}
+
+/// Makes a [`Problem`] of what refused a request before a handler could, such as a method that a route does not have.
+pub(super) async fn as_problem(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let code = match status {
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => ProblemCode::NotFound,
+        StatusCode::PAYLOAD_TOO_LARGE => ProblemCode::TooLarge,
+        _ if status.is_client_error() => ProblemCode::Invalid,
+        _ => ProblemCode::Unavailable,
+    };
+    let allow = response.headers().get(ALLOW).cloned();
+    let text = to_bytes(response.into_body(), MOST_SAID)
+        .await
+        .unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let message = match text.trim() {
+        "" => status.canonical_reason().unwrap_or_default().to_lowercase(),
+        said => said.to_owned(),
+    };
+    let mut problem = (status, Json(Refused::new(code, message).0)).into_response();
+    if let Some(allow) = allow {
+        problem.headers_mut().insert(ALLOW, allow);
+    }
+    problem
 }
 
 impl From<StoreError> for Refused {

@@ -1,9 +1,10 @@
 //! Datasets over HTTP: a manifest says what is needed, then come the files, then the manifest for good.
 
 use axum::Json;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
 use evalfarm_domain::Digest;
 use serde::Deserialize;
 
@@ -37,9 +38,13 @@ pub(super) async fn missing(
 pub(super) async fn file(
     State(shared): State<Shared>,
     Path((fingerprint, sha256)): Path<(String, String)>,
-    bytes: Bytes,
+    headers: HeaderMap,
+    body: Body,
 ) -> Result<StatusCode, Refused> {
     let (fingerprint, sha256) = (digest(&fingerprint)?, digest(&sha256)?);
+    let stated = headers.get(CONTENT_LENGTH);
+    let stated = stated.and_then(|length| length.to_str().ok()?.parse().ok());
+    let (bytes, _room) = shared.uploads.receive(body, stated).await?;
     let store = &shared.jobs.farm.store;
     store.put_dataset_file(fingerprint, sha256, bytes).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -15,7 +15,7 @@ use evalfarm_results::{BesideFile, TaskFile};
 use super::answer::Refused;
 use super::routes::Shared;
 use crate::api::{FileEntry, FileList, JobState, ProblemCode};
-use crate::farm::jobs::Entry;
+use crate::farm::entry::Entry;
 
 /// The file that names a folder's job.
 const JOB: &str = "job.json";
@@ -25,6 +25,7 @@ pub(super) async fn list(
     Path(job): Path<String>,
 ) -> Result<Json<FileList>, Refused> {
     let (id, entry) = shared.jobs.get(&job)?;
+    let _looking = entry.looking.lock().await;
     let folder = folder(&shared, &id, &entry).await?;
     let files = blocking(move || entries(&folder)).await?;
     Ok(Json(FileList {
@@ -38,11 +39,14 @@ pub(super) async fn file(
     Path((job, path)): Path<(String, String)>,
 ) -> Result<impl IntoResponse, Refused> {
     let (id, entry) = shared.jobs.get(&job)?;
-    let folder = folder(&shared, &id, &entry).await?;
     // Only a path that could be listed is looked at, so none leads out of the folder.
     if !is_of_job(&path) {
         return Err(no_file(&id, &path));
     }
+    let folder = {
+        let _looking = entry.looking.lock().await;
+        folder(&shared, &id, &entry).await?
+    };
     let read = folder.join(&path);
     let bytes = blocking(move || match fs::read(read) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -85,7 +89,7 @@ fn beside() -> impl Iterator<Item = &'static str> {
         .chain(BesideFile::ALL.map(BesideFile::name))
 }
 
-/// Returns this coordinator's copy of the job's folder, made again from the store when it is gone.
+/// Returns this coordinator's copy of the job's folder, to whoever holds [`Entry::looking`]; it is made again from the store when it is gone.
 async fn folder(shared: &Shared, id: &JobId, entry: &Entry) -> Result<PathBuf, Refused> {
     let farm = &shared.jobs.farm;
     let folder = farm.job_folder(id);

@@ -6,6 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::answer::Refused;
+use super::body::patient;
 use super::routes::Shared;
 use crate::api::ProblemCode;
 use crate::farm::credentials::{Actor, Role};
@@ -30,12 +31,12 @@ pub(super) async fn guard(
     }
     if !shared.health.is_ready() {
         // Before stored jobs are taken up, a job that is there would not be found.
-        return Refused::new(ProblemCode::Unavailable, "the coordinator is starting")
+        return Refused::new(ProblemCode::Unavailable, "the coordinator starts or stops")
             .with_hint("try again in a moment")
             .into_response();
     }
     request.extensions_mut().insert(actor);
-    next.run(request).await
+    next.run(request.map(patient)).await
 }
 
 fn actor(shared: &Shared, request: &Request) -> Option<Actor> {

@@ -86,6 +86,11 @@ pub(super) async fn cancel(
         let message = format!("the reason has more than {MAX_REASON} bytes");
         return Err(Refused::new(ProblemCode::Invalid, message));
     }
+    // It is shown on terminals.
+    if request.reason.chars().any(char::is_control) {
+        let message = "the reason has control characters, e.g. line ends";
+        return Err(Refused::new(ProblemCode::Invalid, message));
+    }
     let status = shared.jobs.cancel(&actor, &job, &request.reason).await?;
     tracing::info!(job = %status.job, by = actor.name, "cancelled");
     Ok(Json(status))

@@ -1,6 +1,7 @@
 //! The coordinator over HTTP. [`crate::api`] lists the routes.
 
 mod answer;
+mod body;
 mod datasets;
 mod files;
 mod guard;
@@ -11,4 +12,5 @@ mod workers;
 
 pub use routes::{ROUTES, Route};
 
+pub(crate) use body::Uploads;
 pub(crate) use routes::{Shared, router};

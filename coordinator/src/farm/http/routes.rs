@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::{MethodRouter, get, post, put};
 use evalfarm_telemetry::Telemetry;
 
+use super::answer::as_problem;
+use super::body::Uploads;
 use super::guard::guard;
 use super::{datasets, files, jobs, probes, workers};
-use crate::api::{MAX_FILE_BYTES, MAX_JSON_BYTES};
+use crate::api::MAX_JSON_BYTES;
 use crate::farm::credentials::{Credentials, Role};
 use crate::farm::jobs::Jobs;
 use crate::farm::service::Health;
-
-/// The one path whose bodies may be large.
-const FILE: &str = "/v1/datasets/{fingerprint}/files/{sha256}";
 
 /// What every handler may need.
 #[derive(Debug, Clone)]
@@ -25,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) credentials: Arc<Credentials>,
     pub(crate) health: Arc<Health>,
     pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) uploads: Uploads,
 }
 
 /// A route that wants a token.
@@ -45,7 +45,7 @@ macro_rules! routes {
 
         fn guarded(shared: &Shared) -> Router<Shared> {
             let mut router = Router::new();
-            $(router = router.route($path, behind(shared, Role::$role, $path, $method($handler)));)+
+            $(router = router.route($path, behind(shared, Role::$role, $method($handler)));)+
             router
         }
     };
@@ -69,25 +69,17 @@ routes! {
     put "/v1/datasets/{fingerprint}" Proposer datasets::manifest;
 }
 
-/// Puts a handler behind the question who asks, with the body that its path may have.
-fn behind(
-    shared: &Shared,
-    role: Role,
-    path: &str,
-    handler: MethodRouter<Shared>,
-) -> MethodRouter<Shared> {
-    let most = match path {
-        FILE => MAX_FILE_BYTES,
-        _ => MAX_JSON_BYTES,
-    };
+/// Puts a handler behind the question who asks. Files of datasets are larger than the limit here, and have their own.
+fn behind(shared: &Shared, role: Role, handler: MethodRouter<Shared>) -> MethodRouter<Shared> {
     handler
-        .layer(DefaultBodyLimit::max(most))
+        .layer(DefaultBodyLimit::max(MAX_JSON_BYTES))
         .layer(from_fn_with_state((shared.clone(), role), guard))
 }
 
 /// Returns the whole service.
 pub(crate) fn router(shared: Shared) -> Router {
     guarded(&shared)
+        .layer(map_response(as_problem))
         .route("/livez", get(probes::live))
         .route("/readyz", get(probes::ready))
         .route("/metrics", get(probes::metrics))
