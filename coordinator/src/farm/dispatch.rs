@@ -329,7 +329,8 @@ impl<'s> Step<'s> {
         Ok(())
     }
 
-    fn retried(&self, news: &TaskFailed) {
+    fn retried(&mut self, news: &TaskFailed) {
+        self.schedule.retried(&news.task);
         self.dispatch.lines.instruments.retried();
         self.dispatch.board.count(|tasks| tasks.retried += 1);
         self.dispatch.board.note(&format!(

@@ -137,6 +137,14 @@ impl Schedule {
         offers
     }
 
+    /// Says that an attempt at a task failed and comes again by itself. Such a task is no straggler: a second copy would fail as
+    /// well, and end a worker more where it ends workers.
+    pub fn retried(&mut self, task: &TaskId) {
+        if let Some(offer) = self.offered.get_mut(task) {
+            offer.copied = true;
+        }
+    }
+
     /// Takes back the offer of a task that could not be published: it waits again, before all others.
     pub fn unpublished(&mut self, task: TaskId) {
         if self.offered.remove(&task).is_some() {
@@ -221,6 +229,20 @@ mod tests {
             straggler: 3,
         };
         Schedule::new(tasks(count), pace)
+    }
+
+    #[test]
+    fn a_task_that_failed_is_not_offered_as_a_straggler() {
+        for fails in [false, true] {
+            let mut schedule = schedule(2, 4);
+            assert_eq!(schedule.offers(at(0)), [task(0), task(1)]);
+            assert_eq!(schedule.answered(&task(0), at(1)), Answer::First);
+            if fails {
+                schedule.retried(&task(1));
+            }
+            let copies = schedule.offers(at(50));
+            assert_eq!(copies.len(), usize::from(!fails));
+        }
     }
 
     #[test]
