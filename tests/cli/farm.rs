@@ -86,7 +86,7 @@ fn waiting_prints_the_verdict_as_run_does() {
     let verdict = fs::read(bench.at("job/verdict.json")).expect("the job has a verdict");
     let record: Value = serde_json::from_slice(&verdict).expect("a verdict is JSON");
     let job = record["job"].as_str().expect("it names its job");
-    let address = coordinator(job, verdict.clone());
+    let address = coordinator(job, verdict);
     bench.write("token", "s3cret");
     let farm = ["--coordinator", &address, "--token-file", "token"];
     let submit =
