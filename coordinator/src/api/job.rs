@@ -31,12 +31,12 @@ pub struct Submitted {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest {
-    /// For people; at most 1,000 bytes.
+    /// For people; at most 1,000 bytes, without control characters.
     #[serde(default)]
     pub reason: String,
 }
 
-/// Jobs, newest first.
+/// Jobs, newest first: every one that is not over, and the newest 1,000 of the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobList {
     /// The jobs.

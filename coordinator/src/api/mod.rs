@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! GET  /livez /readyz /metrics                       for probes and Prometheus; no token
-//! GET  /v1/jobs                            reader    JobList, newest first
+//! GET  /v1/jobs                            reader    JobList
 //! POST /v1/jobs                            proposer  Submission → Submitted (201 created, 200 joined)
 //! GET  /v1/jobs/{job}                      reader    JobStatus
 //! GET  /v1/jobs/{job}/events               reader    server-sent events, each `event: status` with a JobStatus; the stream ends
@@ -22,8 +22,9 @@
 //! ```
 //!
 //! Everything under `/v1` wants `Authorization: Bearer TOKEN`. Without a known token the answer is 401, with a role that is too
-//! weak 403. Every error is a [`Problem`] in JSON. Requests with a key that is not known are refused: who submits is who the
-//! token says, never who the body says. Answers may get further keys.
+//! weak 403; until stored jobs are taken up, and when the coordinator stops, it is 503. Every error is a [`Problem`] in JSON.
+//! Requests with a key that is not known are refused: who submits is who the token says, never who the body says. Answers may
+//! get further keys. A client that says nothing for 30 s in the middle of a body is given up.
 
 mod job;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use evalfarm_broker::Letter;
-use evalfarm_domain::JobId;
+use evalfarm_domain::{Digest, JobId};
 use evalfarm_proto::{Cancel, Message};
 use evalfarm_store::{Creation, JobObject, ObjectPath, StoreError};
 use evalfarm_telemetry::TraceContext;
@@ -85,8 +85,8 @@ pub(crate) struct Jobs {
     pub(crate) farm: Arc<Farm>,
     pub(super) runtime: Handle,
     pub(super) entries: Mutex<BTreeMap<JobId, Arc<Entry>>>,
-    /// Held while a job is taken in, so that two equal submissions are one job.
-    taking_in: tokio::sync::Mutex<()>,
+    /// One of them is held while a job is taken in, so that two equal submissions are one job; others go on meanwhile.
+    taking_in: [tokio::sync::Mutex<()>; 64],
     pub(super) turns: Arc<Semaphore>,
     runs: Mutex<JoinSet<()>>,
     /// Whether the coordinator stops: what is taken in from now on waits for the next one.
@@ -100,7 +100,7 @@ impl Jobs {
             farm,
             runtime: Handle::current(),
             entries: Mutex::default(),
-            taking_in: tokio::sync::Mutex::default(),
+            taking_in: std::array::from_fn(|_| tokio::sync::Mutex::default()),
             turns: Arc::new(Semaphore::new(running)),
             runs: Mutex::default(),
             stopping: AtomicBool::new(false),
@@ -140,8 +140,9 @@ impl Jobs {
     ) -> Result<Submitted, JobsError> {
         let job = Arc::new(prepare(&self.farm, &submission).await?);
         let id = job.settings.job.clone();
-        let _taking_in = self.taking_in.lock().await;
+        let taking_in = self.taking_in(&id).lock().await;
         if let Ok((_, entry)) = self.get(id.as_str()) {
+            drop(taking_in);
             return self.join(&id, &entry, &job).await;
         }
         let stored = StoredSubmission {
@@ -155,6 +156,7 @@ impl Jobs {
         if !self.store(&id, &job, &stored).await? {
             // Another coordinator took it in, or this one could not read what is stored of it when it started.
             self.take_up(&id).await?;
+            drop(taking_in);
             let (_, entry) = self.get(id.as_str())?;
             return self.join(&id, &entry, &job).await;
         }
@@ -166,6 +168,11 @@ impl Jobs {
             job: id,
             created: true,
         })
+    }
+
+    fn taking_in(&self, id: &JobId) -> &tokio::sync::Mutex<()> {
+        let digest = Digest::of(id.as_str().as_bytes());
+        &self.taking_in[usize::from(digest.as_bytes()[0]) % self.taking_in.len()]
     }
 
     /// Joins a job that is there; one that ended without a verdict starts again.

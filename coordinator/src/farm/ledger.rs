@@ -57,7 +57,13 @@ fn append(ledger: &Path, looks: &[Bytes]) -> io::Result<()> {
         .open(ledger)?;
     // Whoever appends a look holds this lock as well; closing the file lets go of it.
     file.lock()?;
-    let text = io::read_to_string(&file)?;
+    let mut text = io::read_to_string(&file)?;
+    // What a coordinator that was killed wrote half: its look is written again, or comes from the store.
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        text.truncate(whole);
+        file.set_len(whole as u64)?;
+    }
     let known: BTreeSet<&str> = text.lines().collect();
     let mut fresh = String::new();
     for look in looks {
@@ -93,4 +99,69 @@ pub(crate) async fn bring_out(
             .await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use evalfarm_domain::CandidateId;
+    use evalfarm_store::Limits;
+
+    use super::*;
+    use crate::looks::record;
+
+    fn look(job: &str) -> Look {
+        Look {
+            holdout: Digest::of(b"holdout"),
+            baseline: CandidateId::try_from("c0".to_owned()).unwrap(),
+            candidate: CandidateId::try_from("c1".to_owned()).unwrap(),
+            policy: Digest::of(b"policy"),
+            job: JobId::try_from(job).unwrap(),
+        }
+    }
+
+    async fn store_with(jobs: &[&str], dataset: Digest) -> Store {
+        let store = Store::in_memory(Limits::default());
+        for job in jobs {
+            let line = serde_json::to_vec(&look(job)).unwrap();
+            store.add_look(dataset, Bytes::from(line)).await.unwrap();
+        }
+        store
+    }
+
+    #[tokio::test]
+    async fn with_an_empty_disk_no_job_is_held_for_an_earlier_one_than_it_was() {
+        let jobs = ["j1", "j2", "j3", "j4"];
+        let dataset = Digest::of(b"data");
+        let store = store_with(&jobs, dataset).await;
+        for job in jobs {
+            let folder = tempfile::tempdir().unwrap();
+            let ledger = folder.path().join("looks.jsonl");
+            let own = look(job);
+            bring_in(&store, dataset, &ledger, &own.job).await.unwrap();
+            assert_eq!(record(&ledger, &own).unwrap().same_hypothesis, 3, "{job}");
+            // A second time nothing is added.
+            bring_in(&store, dataset, &ledger, &own.job).await.unwrap();
+            assert_eq!(fs::read_to_string(&ledger).unwrap().lines().count(), 4);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_look_that_was_written_half_is_made_good() {
+        let dataset = Digest::of(b"data");
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("looks.jsonl");
+        let (first, second) = (look("j1"), look("j2"));
+        record(&ledger, &first).unwrap();
+        let mut text = fs::read_to_string(&ledger).unwrap();
+        text.push_str("{\"holdout\":\"5fe");
+        fs::write(&ledger, text).unwrap();
+        let store = store_with(&["j2"], dataset).await;
+        bring_in(&store, dataset, &ledger, &second.job)
+            .await
+            .unwrap();
+        assert_eq!(record(&ledger, &second).unwrap().same_hypothesis, 1);
+        assert_eq!(record(&ledger, &first).unwrap().same_hypothesis, 0);
+        bring_out(&store, dataset, &ledger).await.unwrap();
+        assert_eq!(store.looks(dataset).await.unwrap().len(), 2);
+    }
 }
