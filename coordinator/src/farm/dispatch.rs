@@ -1,8 +1,7 @@
 //! Hands the tasks of one job to the farm's workers and takes in what they gave: a thin loop around [`Schedule`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, atomic::AtomicU32, atomic::Ordering};
 use std::time::{Duration, Instant};
 
 use evalfarm_broker::{Broker, Letter, PublishError, Trace};
