@@ -56,16 +56,10 @@ impl Remote {
         variables: &Variables,
         limits: Limits,
     ) -> Result<Self, StoreError> {
-        let mut plain = false;
+        let plain = is_plain::<AmazonS3ConfigKey>(variables, "AWS_", "endpoint")?;
         let mut builder = AmazonS3Builder::new().with_client_options(client_options());
-        for (name, value) in variables.of("AWS_") {
-            if let Ok(key) = AmazonS3ConfigKey::from_str(&name) {
-                if name.contains("endpoint") {
-                    plain |= value.starts_with("http://");
-                    without_credentials(value)?;
-                }
-                builder = builder.with_config(key, value);
-            }
+        for (key, value) in known(variables, "AWS_") {
+            builder = builder.with_config(key, value);
         }
         use_ring();
         let client = builder
@@ -86,16 +80,10 @@ impl Remote {
         variables: &Variables,
         limits: Limits,
     ) -> Result<Self, StoreError> {
-        let mut plain = false;
+        let plain = is_plain::<GoogleConfigKey>(variables, "GOOGLE_", "base_url")?;
         let mut builder = GoogleCloudStorageBuilder::new().with_client_options(client_options());
-        for (name, value) in variables.of("GOOGLE_") {
-            if let Ok(key) = GoogleConfigKey::from_str(&name) {
-                if name.contains("base_url") {
-                    plain |= value.starts_with("http://");
-                    without_credentials(value)?;
-                }
-                builder = builder.with_config(key, value);
-            }
+        for (key, value) in known(variables, "GOOGLE_") {
+            builder = builder.with_config(key, value);
         }
         use_ring();
         let client = builder
@@ -301,6 +289,31 @@ fn client_options() -> ClientOptions {
     ClientOptions::new()
         .with_timeout_disabled()
         .with_connect_timeout(CONNECT)
+}
+
+/// Returns the settings that a client knows, of the variables with a prefix.
+fn known<'v, K: FromStr>(
+    variables: &'v Variables,
+    prefix: &str,
+) -> impl Iterator<Item = (K, &'v str)> {
+    let variables = variables.of(prefix);
+    variables.filter_map(|(name, value)| Some((K::from_str(&name).ok()?, value)))
+}
+
+/// Whether a setting that names an endpoint says `http://`.
+fn is_plain<K: FromStr>(
+    variables: &Variables,
+    prefix: &str,
+    endpoint: &str,
+) -> Result<bool, StoreError> {
+    let mut plain = false;
+    for (name, value) in variables.of(prefix) {
+        if name.contains(endpoint) && K::from_str(&name).is_ok() {
+            plain |= value.starts_with("http://");
+            without_credentials(value)?;
+        }
+    }
+    Ok(plain)
 }
 
 /// Lets TLS use ring, unless the process chose something else already.
