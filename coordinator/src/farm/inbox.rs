@@ -8,8 +8,7 @@ use std::time::Duration;
 use evalfarm_broker::{Broker, Delivery, Settled};
 use evalfarm_domain::JobId;
 use evalfarm_proto::{Message, Queue, TaskFailed, TaskFinished, Unreadable};
-use tokio::sync::mpsc;
-use tokio::sync::watch;
+use tokio::sync::{Notify, mpsc, watch};
 
 /// Events that are handled at a time.
 const PREFETCH: NonZeroU16 = NonZeroU16::new(512).expect("512 is not 0");
@@ -30,6 +29,7 @@ pub(crate) enum News {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     jobs: Mutex<BTreeMap<JobId, mpsc::UnboundedSender<News>>>,
+    arrival: Notify,
 }
 
 impl Inbox {
@@ -39,6 +39,11 @@ impl Inbox {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.lock().insert(job.clone(), sender);
         receiver
+    }
+
+    /// Waits until a worker introduces itself.
+    pub(crate) async fn arrival(&self) {
+        self.arrival.notified().await;
     }
 
     /// Forgets a job.
@@ -99,6 +104,7 @@ impl Inbox {
                     slots = hello.slots,
                     "a worker is here"
                 );
+                self.arrival.notify_one();
                 return;
             }
             Message::Evaluate(_)

@@ -1,7 +1,7 @@
 //! What a coordinator counts about itself. No job, task or candidate is ever a label.
 
 use evalfarm_state::TaskEnd;
-use evalfarm_telemetry::{Counter, KeyValue, Meter};
+use evalfarm_telemetry::{Counter, Gauge, KeyValue, Meter};
 
 /// Counters of the coordinator.
 #[derive(Debug, Clone)]
@@ -10,6 +10,7 @@ pub(crate) struct Instruments {
     answered: Counter<u64>,
     retried: Counter<u64>,
     jobs: Counter<u64>,
+    slots: Gauge<u64>,
 }
 
 impl Instruments {
@@ -26,6 +27,10 @@ impl Instruments {
                 "Attempts that failed and are tried again",
             ),
             jobs: counter("farm.jobs.ended", "Jobs that are over"),
+            slots: meter
+                .u64_gauge("farm.slots")
+                .with_description("Tasks that all living workers take at a time")
+                .build(),
         }
     }
 
@@ -43,6 +48,10 @@ impl Instruments {
 
     pub(crate) fn retried(&self) {
         self.retried.add(1, &[]);
+    }
+
+    pub(crate) fn slots(&self, slots: usize) {
+        self.slots.record(slots as u64, &[]);
     }
 
     pub(crate) fn job_ended(&self, how: &'static str) {

@@ -270,11 +270,13 @@ async fn count_workers(farm: Arc<Farm>, mut stop: watch::Receiver<bool>) {
                 let alive = reports.iter().filter(|report| report.seen.0 >= oldest);
                 let slots = alive.map(|report| report.slots as usize).sum();
                 farm.lines.shares.set_slots(slots);
+                farm.lines.instruments.slots(slots);
             }
             Err(error) => tracing::debug!(%error, "workers could not be counted"),
         }
         tokio::select! {
             () = tokio::time::sleep(COUNT_EVERY) => {}
+            () = farm.inbox.arrival() => {}
             _ = stop.wait_for(|&stop| stop) => return,
         }
     }

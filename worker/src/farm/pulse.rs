@@ -19,17 +19,8 @@ impl Core {
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beats.tick().await;
-            let running = self.running.all();
-            let report = WorkerReport {
-                worker: self.options.worker.clone(),
-                seen: clock::now(),
-                started,
-                release: env!("CARGO_PKG_VERSION").to_owned(),
-                slots: u32::from(self.options.slots.get()),
-                current: running.iter().map(|current| current.task.clone()).collect(),
-            };
-            self.counts.ask(|store| store.beat(&report)).await;
-            for current in running {
+            self.report(started).await;
+            for current in self.running.all() {
                 let Some(lease) = current.lease() else {
                     continue;
                 };
@@ -41,6 +32,19 @@ impl Core {
             }
             self.look_for_cancellations().await;
         }
+    }
+
+    async fn report(&self, started: Timestamp) {
+        let running = self.running.all();
+        let report = WorkerReport {
+            worker: self.options.worker.clone(),
+            seen: clock::now(),
+            started,
+            release: env!("CARGO_PKG_VERSION").to_owned(),
+            slots: u32::from(self.options.slots.get()),
+            current: running.iter().map(|current| current.task.clone()).collect(),
+        };
+        self.counts.ask(|store| store.beat(&report)).await;
     }
 
     /// A broadcast may be missed while a connection is made again.
@@ -73,8 +77,9 @@ impl Core {
         }
     }
 
-    /// Introduces this worker to the coordinator.
-    pub(super) async fn introduce(self: Arc<Self>) {
+    /// Introduces this worker to the coordinator, which then counts workers anew: so this one is counted before.
+    pub(super) async fn introduce(self: Arc<Self>, started: Timestamp) {
+        self.report(started).await;
         let engines = self.options.engines.keys().cloned();
         let hello = Message::Hello(WorkerHello {
             worker: self.options.worker.clone(),

@@ -134,9 +134,10 @@ impl Service {
     pub async fn run(&self, mut orders: watch::Receiver<Order>) -> Summary {
         let core = &self.core;
         let mut beside = JoinSet::new();
-        beside.spawn(Arc::clone(core).beat(clock::now()));
+        let started = clock::now();
+        beside.spawn(Arc::clone(core).beat(started));
         beside.spawn(Arc::clone(core).listen());
-        beside.spawn(Arc::clone(core).introduce());
+        beside.spawn(Arc::clone(core).introduce(started));
         let slots = core.options.slots;
         let mut consumer = core.post.broker.consume(Queue::Tasks, slots);
         info!(worker = %core.options.worker, slots, "taking tasks");
