@@ -1,9 +1,11 @@
 //! How many tasks each job has on offer, so that jobs share the workers.
 //!
 //! The broker hands out tasks in the order in which they were offered, so a job's share of the workers is its share of
-//! what is on offer. Jobs with less left to do have more on offer: the k-th smallest has `most / 2^k`, and none less than
-//! one. Next to one huge job a small one then has two thirds of the farm, so it ends within twice the time that it would
-//! take alone, and the huge one loses no more than the small one takes.
+//! what is on offer. The job with the least left to do comes first: it has as much on offer as the farm takes, the k-th after
+//! it an eighth of that for each job before it, and none less than one. What those before leave on offer, at the end of their
+//! steps, goes to those behind, so that no slot is idle. Tasks of a huge job may take longer than those of a small one, which
+//! waits for what is on offer when each of its steps begins: at an eighth it still ends within twice the time that it would
+//! take alone.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,6 +15,9 @@ use evalfarm_domain::JobId;
 
 /// Slots that the farm is taken to have while nothing is known of its workers.
 const UNKNOWN_SLOTS: usize = 8;
+
+/// A job has this part on offer of what the one before it may have.
+const BEHIND: usize = 8;
 
 /// What jobs have left, and how many tasks the farm works on at a time.
 #[derive(Debug)]
@@ -51,14 +56,16 @@ impl Shares {
         let mut known = self.lock();
         known.left.insert(job.clone(), left);
         let most = known.slots.saturating_mul(self.offers_per_slot.get());
-        let smaller = known
+        let (mut share, mut free) = (most, most);
+        for (_, &others) in known
             .left
             .iter()
             .filter(|&(other, &others)| (others, other) < (left, job))
-            .count();
-        let halvings = u32::try_from(smaller).unwrap_or(u32::MAX);
-        let share = most.checked_shr(halvings).unwrap_or(0);
-        NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN)
+        {
+            share /= BEHIND;
+            free = free.saturating_sub(others);
+        }
+        NonZeroUsize::new(share.max(free)).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// Says that a job needs nobody for now.
@@ -103,7 +110,7 @@ mod tests {
         let shares = shares();
         shares.window(&job("big"), 200_000);
         assert_eq!(shares.window(&job("small"), 200).get(), 8);
-        assert_eq!(shares.window(&job("big"), 199_990).get(), 4);
+        assert_eq!(shares.window(&job("big"), 199_990).get(), 1);
         for other in 0..100 {
             shares.window(&job(&format!("other-{other}")), 300);
         }
@@ -113,11 +120,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_job_leaves_goes_to_those_behind_it() {
+        let shares = shares();
+        shares.window(&job("big"), 200_000);
+        assert_eq!(shares.window(&job("small"), 3).get(), 8);
+        assert_eq!(shares.window(&job("big"), 200_000).get(), 5);
+        shares.window(&job("small"), 0);
+        assert_eq!(shares.window(&job("big"), 200_000).get(), 8);
+    }
+
+    #[test]
     fn equal_jobs_take_turns_by_their_ids() {
         let shares = shares();
         shares.window(&job("a"), 10);
         shares.window(&job("b"), 10);
         let windows = ["a", "b"].map(|name| shares.window(&job(name), 10).get());
-        assert_eq!(windows, [8, 4]);
+        assert_eq!(windows, [8, 1]);
     }
 }
