@@ -3,6 +3,8 @@
 //! The plan depends on the job and the dataset alone, never on workers or measured speed: the same job has the same
 //! tasks, and so the same files, however it is run.
 
+use std::sync::Arc;
+
 use evalfarm_domain::{Candidate, EvaluateTask, Fold, JobSettings};
 
 /// Queries of one task. Small enough that a few threads share a fold of 600 queries, large enough that a file of rows
@@ -110,7 +112,7 @@ pub(crate) fn plan_means(
             fold,
             first_query: 0,
             query_count: queries,
-            candidates: batch.to_vec(),
+            candidates: batch.into(),
         })
         .collect()
 }
@@ -127,13 +129,14 @@ pub(crate) fn plan(
     candidates
         .chunks(size.candidates)
         .flat_map(|batch| {
+            let batch: Arc<[Candidate]> = batch.into();
             size.ranges(queries)
                 .map(move |(first_query, query_count)| EvaluateTask {
                     job: settings.job.clone(),
                     fold,
                     first_query,
                     query_count,
-                    candidates: batch.to_vec(),
+                    candidates: Arc::clone(&batch),
                 })
         })
         .collect()
@@ -189,7 +192,7 @@ mod tests {
         let tasks = plan(&settings(None), Fold::Train, 600, &candidates(300));
         let mut pairs = BTreeSet::new();
         for task in &tasks {
-            for candidate in &task.candidates {
+            for candidate in task.candidates.iter() {
                 for query in task.first_query..task.first_query + task.query_count {
                     assert!(pairs.insert((candidate.id(), query)), "planned twice");
                 }

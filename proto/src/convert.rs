@@ -71,7 +71,7 @@ fn evaluate(wire: v1::EvaluateTask) -> Result<EvaluateTask, Unreadable> {
         fold: tags::fold(wire.fold)?,
         first_query: wire.first_query,
         query_count: wire.query_count,
-        candidates: candidates(wire.candidates_form, &wire.candidates_json)?,
+        candidates: candidates(wire.candidates_form, &wire.candidates_json)?.into(),
     };
     check_id(wire.task, task.id())?;
     Ok(task)

@@ -54,7 +54,7 @@ fn samples() -> Vec<(Message, &'static [u8])> {
         fold: Fold::Train,
         first_query: 256,
         query_count: 64,
-        candidates: candidates(),
+        candidates: candidates().into(),
     };
     let examine = ExamineTask {
         job: job(),

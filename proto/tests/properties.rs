@@ -57,7 +57,7 @@ fn evaluate() -> impl Strategy<Value = EvaluateTask> {
             fold,
             first_query,
             query_count,
-            candidates,
+            candidates: candidates.into(),
         },
     )
 }
@@ -69,7 +69,7 @@ fn examine() -> impl Strategy<Value = ExamineTask> {
             fold: task.fold,
             first_query: task.first_query,
             query_count: task.query_count,
-            candidates: task.candidates,
+            candidates: task.candidates.to_vec(),
             hits,
             rank_depth,
         }
@@ -184,14 +184,15 @@ fn tasks_are_not_read_when_their_candidates_are_spelled_in_another_way() {
         fold: Fold::All,
         first_query: 0,
         query_count: 1,
-        candidates: vec![Candidate {
+        candidates: [Candidate {
             combine: Combine::MostFields,
             weights: FieldWeights::try_from(BTreeMap::from([(
                 FieldName::try_from("title").unwrap(),
                 1.0,
             )]))
             .unwrap(),
-        }],
+        }]
+        .into(),
     };
     let bytes = Message::Evaluate(task).encode().unwrap();
     let json = br#"[{"combine":{"kind":"most_fields"},"weights":{"title":1.0}}]"#;

@@ -5,8 +5,8 @@ use evalfarm_proto::{DEFAULT_DELAYS, Queue, Topology};
 use evalfarm_testkit::{PrivateRabbit, PrivateRedis};
 use evalfarm_tests::wait_until;
 
-use crate::jobs::{SWEEP, undisturbed, with_seed};
-use crate::scene::{Farm, differences, shared_broker, token};
+use crate::jobs::{undisturbed, with_seed};
+use crate::scene::{Farm, SWEEP, differences, shared_broker, token};
 
 /// Starts a farm with further variables for its processes and a slow engine.
 fn farm_with(name: &str, variables: &[(&str, String)], latency_ms: u32) -> Farm {

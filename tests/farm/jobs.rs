@@ -8,35 +8,7 @@ use std::sync::OnceLock;
 use evalfarm_tests::{Bench, Tree, wait_until};
 use serde_json::Value;
 
-use crate::scene::{Farm, results, token};
-
-/// A sweep of 13 candidates on 96 queries, whose engine is called `slow`: 6 tasks of 208 requests to it for
-/// each of three steps, 18 tasks in all.
-pub(crate) const SWEEP: &str = "\
-name = \"slow\"
-seed = 7
-
-[dataset]
-generate = { catalogue = \"shop\", seed = 20260816, products = 500, queries = 96 }
-
-[engine]
-name = \"slow\"
-
-[metrics]
-primary = \"nDCG@10\"
-guards = [\"RR@10\"]
-
-[baseline]
-weights = { title = 4.0, brand = 2.5, bullet_point = 1.5, description = 1.0, category = 1.2 }
-
-[policy]
-judge = \"all_on_all\"
-resamples = 1000
-
-[sweep]
-strategy = \"grid\"
-ratios = { brand = [0.1, 0.4, 0.7, 1], bullet_point = [0.1, 0.5, 1] }
-";
+use crate::scene::{Farm, SWEEP, results, token};
 
 /// Returns another job like [`SWEEP`].
 pub(crate) fn with_seed(seed: u32) -> String {

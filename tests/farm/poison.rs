@@ -7,8 +7,8 @@ use evalfarm_results::RowBlock;
 use evalfarm_tests::{Running, wait_until};
 use serde_json::Value;
 
-use crate::jobs::{SWEEP, undisturbed};
-use crate::scene::{Farm, differences};
+use crate::jobs::undisturbed;
+use crate::scene::{Farm, SWEEP, differences};
 
 /// Pause between two looks at a job that takes long.
 const LOOK: Duration = Duration::from_millis(200);

@@ -25,6 +25,38 @@ const CREDENTIALS: [(&str, &str, &str); 5] = [
     ("agent", "automated", "operator"),
 ];
 
+/// A sweep of 13 candidates on 96 queries, whose engine is called `slow`: 6 tasks of 208 requests to it for
+/// each of three steps, 18 tasks in all.
+pub(crate) const SWEEP: &str = "\
+name = \"slow\"
+seed = 7
+
+[dataset]
+generate = { catalogue = \"shop\", seed = 20260816, products = 500, queries = 96 }
+
+[engine]
+name = \"slow\"
+
+[metrics]
+primary = \"nDCG@10\"
+guards = [\"RR@10\"]
+
+[baseline]
+weights = { title = 4.0, brand = 2.5, bullet_point = 1.5, description = 1.0, category = 1.2 }
+
+[policy]
+judge = \"all_on_all\"
+resamples = 1000
+
+[sweep]
+strategy = \"grid\"
+ratios = { brand = [0.1, 0.4, 0.7, 1], bullet_point = [0.1, 0.5, 1] }
+";
+
+/// The axes of [`SWEEP`].
+pub(crate) const RATIOS: &str =
+    "ratios = { brand = [0.1, 0.4, 0.7, 1], bullet_point = [0.1, 0.5, 1] }";
+
 struct Servers {
     rabbit: PrivateRabbit,
     redis: PrivateRedis,

@@ -11,8 +11,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use prost::Message as _;
 
-use crate::jobs::SWEEP;
-use crate::scene::Farm;
+use crate::scene::{Farm, SWEEP};
 
 /// A span as the collector was told of it.
 #[derive(Debug, Clone)]

@@ -138,7 +138,7 @@ impl Shop {
                     fold,
                     first_query: 0,
                     query_count: queries,
-                    candidates: vec![one.clone()],
+                    candidates: [one.clone()].into(),
                 };
                 evaluator
                     .evaluate(&task, &Stop::never())

@@ -189,20 +189,3 @@ fn collected(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     });
     receiver
 }
-
-/// Asks again and again until there is an answer.
-///
-/// # Panics
-///
-/// When there is none within the deadline.
-#[track_caller]
-pub fn wait_until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(start.elapsed() < DEADLINE, "{what} did not happen");
-        thread::sleep(Duration::from_millis(1));
-    }
-}

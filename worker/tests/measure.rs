@@ -101,7 +101,7 @@ fn values_and_digests_are_those_of_each_candidates_whole_list() {
             fold: Fold::All,
             first_query: 0,
             query_count: QUERIES,
-            candidates: candidates.clone(),
+            candidates: candidates.clone().into(),
         };
         let block = evaluator.evaluate(&task, &Stop::never()).unwrap();
         let mut rows = block.rows.iter();
@@ -211,7 +211,7 @@ fn a_task_that_nobody_waits_for_ends_before_its_next_query() {
         fold: Fold::All,
         first_query: 0,
         query_count: QUERIES,
-        candidates: candidates(&dataset),
+        candidates: candidates(&dataset).into(),
     };
     let stop = Stop::new();
     assert!(evaluator.average(&task, &stop).is_ok());

@@ -15,9 +15,9 @@ use std::time::Duration;
 use evalfarm_broker::{AmqpBroker, AmqpSettings, Broker, Consumer, Letter, Trace};
 use evalfarm_proto::{Commit, Message, Queue, Topology};
 use evalfarm_state::{JobStore as _, RedisSettings, RedisStore};
-use evalfarm_testkit::{PrivateRabbit, PrivateRedis};
+use evalfarm_testkit::{PrivateRabbit, PrivateRedis, until};
 
-use crate::place::{Place, SOON, ended, get, program, said, signal, until};
+use crate::place::{Place, SOON, ended, get, program, said, signal};
 
 const PASSWORD: &str = "hunter2";
 

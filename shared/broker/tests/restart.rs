@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evalfarm_broker::{
     AmqpBroker, AmqpSettings, Broker, Consumer, Delivery, Letter, Settled, Trace,
 };
 use evalfarm_proto::{Queue, Topology};
-use evalfarm_testkit::PrivateRabbit;
+use evalfarm_testkit::{PrivateRabbit, until};
 
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_secs(3);
@@ -29,14 +29,6 @@ async fn next(consumer: &mut Consumer) -> Delivery {
         .expect("the consumer goes on")
 }
 
-async fn until(what: &str, mut reached: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while !reached() {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn publisher_and_consumer_recover_from_a_killed_broker() {
     let mut server = PrivateRabbit::start();
@@ -46,9 +38,10 @@ async fn publisher_and_consumer_recover_from_a_killed_broker() {
     let broker = AmqpBroker::connect(settings, topology).await.unwrap();
     let broker: Arc<dyn Broker> = Arc::new(broker);
     let mut consumer = broker.consume(Queue::Tasks, NonZeroU16::MIN);
-    // RabbitMQ 3.10 may lose everything in a queue that it is told of within about a second of its death: a fresh queue
-    // would test that fault and not our recovery. Nothing tells when the second is over but a clock.
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // RabbitMQ 3.10 may lose everything in a queue that it is told of just before its death, because the names of its queues
+    // are written some time later: a fresh queue would test that fault and not our recovery.
+    until("the queue", async || consumer.is_subscribed()).await;
+    server.control(&["eval", "[dets:sync(Table) || Table <- dets:all()]."]);
     for id in ["t0", "t1", "t2", "t3"] {
         broker.publish(Queue::Tasks, &letter(id)).await.unwrap();
     }
@@ -60,7 +53,7 @@ async fn publisher_and_consumer_recover_from_a_killed_broker() {
     assert_eq!(held.letter().id, "t2");
 
     server.kill();
-    until("the loss is not noticed", || !consumer.is_subscribed()).await;
+    until("noticing the loss", async || !consumer.is_subscribed()).await;
     let publishing = {
         let broker = Arc::clone(&broker);
         tokio::spawn(async move { broker.publish(Queue::Tasks, &letter("t4")).await })

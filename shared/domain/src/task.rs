@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +87,7 @@ impl JobSettings {
 }
 
 /// Candidates × one range of queries of one fold: the unit in which work is handed out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EvaluateTask {
     /// The job this belongs to.
     pub job: JobId,
@@ -97,8 +97,8 @@ pub struct EvaluateTask {
     pub first_query: u32,
     /// Number of queries, at least one.
     pub query_count: u32,
-    /// Candidates, each once.
-    pub candidates: Vec<Candidate>,
+    /// Candidates, each once; tasks of one batch share them.
+    pub candidates: Arc<[Candidate]>,
 }
 
 impl EvaluateTask {
@@ -144,8 +144,7 @@ fn task_id(kind: char, &(job, fold, first, count, candidates): &TaskParts<'_>) -
 
 /// Asks for what was retrieved, not only for what it was worth: the hits of a few candidates and the ranks of the
 /// relevant documents, for baseline and finalists.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ExamineTask {
     /// The job this belongs to.
     pub job: JobId,

@@ -2,6 +2,7 @@
 
 mod s3;
 mod services;
+mod wait;
 
 pub use s3::S3Server;
 
@@ -9,6 +10,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 pub use services::{PrivateRabbit, PrivateRedis};
+pub use wait::{until, wait_until};
 
 /// Returns the folder of a reference data set, or nothing when it is not on this machine.
 ///

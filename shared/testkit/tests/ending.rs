@@ -8,9 +8,8 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use evalfarm_testkit::{PrivateRabbit, PrivateRedis};
+use evalfarm_testkit::{PrivateRabbit, PrivateRedis, wait_until};
 
 /// Tells the process that is to be killed that it is the one.
 const KILLED: &str = "EVALFARM_SERVERS_OF_A_KILLED_PROCESS";
@@ -61,11 +60,9 @@ fn servers_of_a_killed_process_end() {
     }
     starter.kill().unwrap();
     starter.wait().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
     for server in servers {
-        while TcpStream::connect(&server).is_ok() {
-            assert!(Instant::now() < deadline, "`{server}` outlives its process");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until(&format!("the end of `{server}`"), || {
+            TcpStream::connect(&server).is_err().then_some(())
+        });
     }
 }

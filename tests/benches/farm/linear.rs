@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use evalfarm_tests::wait_until;
 use serde_json::Value;
 
-use crate::scene::{Farm, token};
+use crate::scene::{Farm, RATIOS, SWEEP, token};
 use crate::{Outcome, note};
 
 pub(crate) const NAME: &str = "farm-linear-64";
@@ -20,40 +20,18 @@ const CANDIDATES: u64 = 256;
 const QUERIES: u64 = 256;
 
 /// A grid of 16 by 16 points is one step after the baseline's.
-const SWEEP: &str = "\
-name = \"linear\"
-seed = 7
-
-[dataset]
-generate = { catalogue = \"shop\", seed = 20260816, products = 500, queries = 256 }
-
-[engine]
-name = \"slow\"
-
-[metrics]
-primary = \"nDCG@10\"
-guards = [\"RR@10\"]
-
-[baseline]
-weights = { title = 4.0, brand = 2.5, bullet_point = 1.5, description = 1.0, category = 1.2 }
-
-[policy]
-judge = \"all_on_all\"
-resamples = 1000
-
-[sweep]
-strategy = \"grid\"
-ratios = { brand = \"0.05..0.8 step 0.05\", bullet_point = \"0.05..0.8 step 0.05\" }
-";
-
-/// A coordinator counts its workers every two seconds, and offers little before.
-const COUNTED: Duration = Duration::from_secs(3);
+fn sweep() -> String {
+    SWEEP.replace("queries = 96", "queries = 256").replace(
+        RATIOS,
+        "ratios = { brand = \"0.05..0.8 step 0.05\", bullet_point = \"0.05..0.8 step 0.05\" }",
+    )
+}
 
 /// Returns evaluated queries per second in the grid's step, from its beginning to the answer of its last task, over what
 /// 64 slots could ask that wait for one answer at a time and do nothing else.
 pub(crate) fn measure() -> Outcome<f64> {
     let mut farm = Farm::start("linear");
-    farm.bench.write("sweep.toml", SWEEP);
+    farm.bench.write("sweep.toml", sweep());
     let engine = format!(
         "[engines.slow]\nkind = \"delay\"\nlatency_ms = {}\n",
         LATENCY.as_millis()
@@ -92,19 +70,17 @@ pub(crate) fn measure() -> Outcome<f64> {
 /// Waits until the coordinator hands out as much as all slots take.
 fn wait_for_workers(farm: &Farm) {
     wait_until("both workers", || {
-        let list = farm.ask("GET", "/v1/workers", Some(&token("rita"))).ok()?;
-        let list: Value = serde_json::from_str(&list).ok()?;
-        let alive = list["workers"].as_array()?.iter();
-        let slots = alive.filter_map(|worker| worker["slots"].as_u64());
-        (slots.sum::<u64>() == u64::from(WORKERS * SLOTS)).then_some(())
+        let metrics = farm.ask("GET", "/metrics", None).ok()?;
+        let mut slots = metrics
+            .lines()
+            .filter(|line| line.starts_with("farm_slots"));
+        let all = format!(" {}", WORKERS * SLOTS);
+        slots.any(|line| line.ends_with(&all)).then_some(())
     });
-    std::thread::sleep(COUNTED);
 }
 
 /// Returns the step that the job is in.
 fn step(farm: &Farm, job: &str) -> Value {
-    // Often enough for a step of 15 s, and no load.
-    std::thread::sleep(Duration::from_millis(10));
     let status = farm.ask("GET", job, Some(&token("rita")));
     let status = status.expect("the job is there");
     let status: Value = serde_json::from_str(&status).expect("a status is JSON");

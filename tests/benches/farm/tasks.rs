@@ -15,7 +15,7 @@ use evalfarm_proto::{DEFAULT_DELAYS, Message, Queue, Topology};
 use evalfarm_state::{JobStore, RedisSettings, RedisStore};
 use evalfarm_store::Store;
 use evalfarm_telemetry::{LogFormat, Settings, Telemetry};
-use evalfarm_testkit::PrivateRedis;
+use evalfarm_testkit::{PrivateRedis, until};
 use futures_util::{StreamExt as _, stream};
 use tokio::task::JoinSet;
 
@@ -59,7 +59,7 @@ pub(crate) fn measure() -> Outcome<f64> {
     };
     // As a coordinator has it, but quiet.
     let telemetry = evalfarm_telemetry::start(Settings {
-        service: "evalfarm-bench",
+        service: "evalfarm-coordinator",
         instance: "bench".to_owned(),
         log: LogFormat::Text,
         filter: "error,lapin=off".to_owned(),
@@ -120,9 +120,7 @@ async fn connected(prefix: &str) -> Outcome<Arc<dyn Broker>> {
 /// acknowledgement.
 async fn through(broker: &Arc<dyn Broker>, letters: &[Letter]) -> Outcome<Duration> {
     let mut consumer = broker.consume(Queue::Tasks, SLOTS);
-    while !consumer.is_subscribed() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    until("the subscription", async || consumer.is_subscribed()).await;
     let began = Instant::now();
     let published = stream::iter(letters)
         .map(|letter| broker.publish(Queue::Tasks, letter))
@@ -172,7 +170,7 @@ fn tasks() -> Outcome<(JobSettings, Vec<EvaluateTask>)> {
         fold: Fold::All,
         first_query,
         query_count: 1,
-        candidates: vec![candidate.clone()],
+        candidates: [candidate.clone()].into(),
     };
     let tasks = (0..TASKS + 100).map(task).collect();
     Ok((settings, tasks))

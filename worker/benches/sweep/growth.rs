@@ -82,7 +82,7 @@ fn task(collection: &Collection, candidates: &[Candidate]) -> EvaluateTask {
         fold: Fold::All,
         first_query: 0,
         query_count: collection.queries(),
-        candidates: candidates.to_vec(),
+        candidates: candidates.into(),
     }
 }
 

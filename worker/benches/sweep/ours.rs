@@ -34,7 +34,7 @@ pub(crate) fn sweep(
             fold: Fold::All,
             first_query: thread * share,
             query_count: share.min(queries - thread * share),
-            candidates: candidates.to_vec(),
+            candidates: candidates.into(),
         })
         .collect();
     let mut least = Duration::MAX;

@@ -6,8 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::num::NonZeroU32;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evalfarm_dataset::{About, Dataset, DatasetContent, store};
 use evalfarm_domain::{
@@ -17,6 +16,7 @@ use evalfarm_domain::{
 use evalfarm_proto::Message;
 use evalfarm_store::Store;
 use evalfarm_synthetic::{CatalogueSpec, generate};
+use evalfarm_testkit::wait_until;
 use tempfile::TempDir;
 
 /// Longest wait for what has to come.
@@ -83,15 +83,9 @@ impl Place {
     /// Waits until a worker says where it serves.
     pub(crate) fn address(&self, name: &str) -> String {
         let path = self.path(&format!("{name}.address"));
-        let deadline = Instant::now() + SOON;
-        loop {
-            if let Ok(address) = fs::read_to_string(&path) {
-                return address.trim().to_owned();
-            }
-            let log = || fs::read_to_string(self.log(name)).unwrap_or_default();
-            assert!(Instant::now() < deadline, "no address\n{}", log());
-            thread::sleep(Duration::from_millis(10));
-        }
+        let what = format!("the address in `{path}`");
+        let address = wait_until(&what, || fs::read_to_string(&path).ok());
+        address.trim().to_owned()
     }
 
     /// Publishes a dataset and a job about it, answered by an engine of this name, and returns some of its tasks.
@@ -135,7 +129,7 @@ impl Place {
             fold: Fold::All,
             first_query,
             query_count: 4,
-            candidates: vec![candidate.clone()],
+            candidates: [candidate.clone()].into(),
         };
         [0, 4, 8].map(|first| Message::Evaluate(task(first))).into()
     }
@@ -154,17 +148,8 @@ pub(crate) fn signal(process: &Child, name: &str) {
 
 /// Waits for the end of a process and returns its exit code.
 pub(crate) fn ended(process: &mut Child) -> Option<i32> {
-    let deadline = Instant::now() + SOON;
-    loop {
-        if let Some(status) = process.try_wait().unwrap() {
-            return status.code();
-        }
-        if Instant::now() > deadline {
-            process.kill().unwrap();
-            panic!("the worker does not end");
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
+    let status = wait_until("the end of the worker", || process.try_wait().unwrap());
+    status.code()
 }
 
 /// Asks for a page and returns its status and text.
@@ -176,13 +161,4 @@ pub(crate) fn get(address: &str, path: &str) -> (u16, String) {
     stream.read_to_string(&mut answer).unwrap();
     let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
     (status, answer)
-}
-
-/// Waits until something is so.
-pub(crate) async fn until(what: &str, mut reached: impl AsyncFnMut() -> bool) {
-    let deadline = Instant::now() + SOON;
-    while !reached().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }

@@ -32,9 +32,9 @@ impl Scene {
         while !reached().await {
             assert!(Instant::now() < deadline, "not reached");
             let step = Duration::from_millis(5);
-            match &self.hands {
-                Some(pass) => pass(step),
-                None => tokio::time::sleep(step).await,
+            // Without a hand on its clock a store's time passes by itself, while it is asked.
+            if let Some(pass) = &self.hands {
+                pass(step);
             }
         }
     }

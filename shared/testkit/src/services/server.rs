@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+
+use crate::wait_until;
 
 /// What a server needs to be started, and started again.
 #[derive(Debug)]
@@ -68,24 +68,14 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the server ends or is not ready after a minute; with the end of its output.
+    /// When the server ends, with the end of its output, or is never ready.
     pub(crate) fn wait_until(&mut self, ready: impl Fn() -> bool) {
-        let deadline = Instant::now() + Duration::from_mins(1);
-        while !ready() {
-            let ended = self
-                .shell
-                .try_wait()
-                .expect("the shell can be waited for")
-                .is_some();
+        wait_until("the server's readiness", || {
+            let ended = self.shell.try_wait().expect("the shell can be waited for");
             let log = || std::fs::read_to_string(self.program.log()).unwrap_or_default();
-            assert!(!ended, "the server ended:\n{}", log());
-            assert!(
-                Instant::now() < deadline,
-                "the server is not ready:\n{}",
-                log()
-            );
-            sleep(Duration::from_millis(20));
-        }
+            assert!(ended.is_none(), "the server ended:\n{}", log());
+            ready().then_some(())
+        });
     }
 }
 

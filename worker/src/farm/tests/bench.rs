@@ -17,6 +17,7 @@ use evalfarm_results::TaskFile;
 use evalfarm_state::{JobStore, MemoryStore};
 use evalfarm_store::{Limits, LocalCache, ObjectPath, Store, Variables};
 use evalfarm_synthetic::{CatalogueSpec, generate};
+use evalfarm_testkit::until;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -142,7 +143,7 @@ impl Farm {
             fold: Fold::All,
             first_query,
             query_count: 4,
-            candidates: self.candidates(),
+            candidates: self.candidates().into(),
         }
     }
 
@@ -275,14 +276,5 @@ impl Worker {
             .await
             .expect("the worker ends")
             .unwrap()
-    }
-}
-
-/// Waits until something is so.
-pub(super) async fn until(what: &str, mut reached: impl AsyncFnMut() -> bool) {
-    let deadline = Instant::now() + SOON;
-    while !reached().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -8,8 +8,9 @@ use evalfarm_broker::{Broker as _, Letter};
 use evalfarm_domain::{EvaluateTask, JobSettings};
 use evalfarm_proto::{Cancel, Commit, Message, Queue};
 use evalfarm_state::{Budget, JobStore as _, Permit, PermitId};
+use evalfarm_testkit::until;
 
-use super::bench::{Farm, Worker, engine_name, options, until, with_engine};
+use super::bench::{Farm, Worker, engine_name, options, with_engine};
 use crate::farm::{Delay, Engine, Order};
 
 /// A farm whose only permit is the test's, so that a task is at work for as long as the test wants.

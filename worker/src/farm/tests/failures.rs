@@ -18,10 +18,11 @@ async fn a_permanent_failure_is_dead_at_once_and_says_why() {
     let settings = farm.job("j1", 10, None).await;
     let mut task = farm.evaluate(&settings, 0);
     let unknown = FieldName::try_from("colour").unwrap();
-    task.candidates = vec![Candidate {
+    task.candidates = [Candidate {
         combine: task.candidates[0].combine,
         weights: FieldWeights::try_from(BTreeMap::from([(unknown, 1.0)])).unwrap(),
-    }];
+    }]
+    .into();
     let worker = farm.start(options("w1"));
     farm.publish(&Message::Evaluate(task.clone())).await;
     let failed = farm.failed().await;
