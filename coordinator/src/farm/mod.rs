@@ -35,4 +35,4 @@ pub use http::{ROUTES, Route};
 pub use relay::Relay;
 pub use schedule::{Answer, Moment, Pace, Schedule};
 pub use service::{ServiceError, serve};
-pub use settings::{Secret, Settings, SettingsError};
+pub use settings::{Settings, SettingsError};

@@ -1,6 +1,5 @@
 //! What a coordinator is told when it starts.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use evalfarm_process::Secret;
 
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -123,29 +123,6 @@ impl Settings {
     }
 }
 
-/// Text that is never printed.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Returns the text, for whoever needs it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(secret)")
-    }
-}
-
 /// Whether an address names a user: `scheme://user:password@host/…`.
 fn holds_credentials(address: &str) -> bool {
     let after = address
@@ -160,7 +137,7 @@ fn secret(variable: &'static str) -> Result<Option<Secret>, SettingsError> {
     let found = evalfarm_process::variables(&[variable]);
     match (found.get(variable), found.get(&file)) {
         (Some(_), Some(_)) => Err(SettingsError::Twice { variable }),
-        (Some(text), None) => Ok(Some(Secret(text.trim().to_owned()))),
+        (Some(text), None) => Ok(Some(Secret::new(text.trim()))),
         (None, Some(path)) => {
             let path = Path::new(path);
             let text = fs::read_to_string(path).map_err(|source| SettingsError::File {
@@ -168,7 +145,7 @@ fn secret(variable: &'static str) -> Result<Option<Secret>, SettingsError> {
                 path: path.to_owned(),
                 source,
             })?;
-            Ok(Some(Secret(text.trim().to_owned())))
+            Ok(Some(Secret::new(text.trim())))
         }
         (None, None) => Ok(None),
     }
@@ -190,16 +167,5 @@ mod tests {
         ] {
             assert!(!holds_credentials(address), "{address}");
         }
-    }
-
-    #[test]
-    fn no_secret_is_ever_printed() {
-        let secret = Secret::from("amqp://farm:hunter2@rabbit".to_owned());
-        assert_eq!(
-            format!("{secret:?} {:#?}", Some(&secret))
-                .matches("hunter2")
-                .count(),
-            0
-        );
     }
 }

@@ -2,6 +2,8 @@
 
 mod environment;
 mod error_chain;
+mod secret;
 
 pub use environment::{cache_folder, variables};
 pub use error_chain::ErrorChain;
+pub use secret::Secret;

@@ -38,4 +38,4 @@ pub use engine::{Delay, Engine};
 pub use engine::{Fault, Faulty};
 pub use program::run;
 pub use service::{Order, Parts, Service, Summary};
-pub use settings::{Arguments, Options, Secret, Settings, SettingsError};
+pub use settings::{Arguments, Options, Settings, SettingsError};

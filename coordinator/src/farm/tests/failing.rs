@@ -17,11 +17,7 @@ fn judged(verdict: Verdict) -> EndOfJob {
 }
 
 async fn one(scene: &Scene, farm: &Running) -> (evalfarm_domain::JobId, EndOfJob) {
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(scene).await;
     let end = farm.end(&job).await;
     (job, end)
 }
@@ -98,11 +94,7 @@ async fn a_result_that_was_committed_before_its_task_is_given_up_counts() {
 async fn a_task_that_is_said_to_be_done_and_has_no_result_is_not_done() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::OnlySaysSo));
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     farm.when(&job, |status| status.tasks.planned > 0).await;
     farm.cancel(&job).await.unwrap();
     farm.end(&job).await;
@@ -124,11 +116,7 @@ async fn what_is_said_again_of_an_earlier_step_changes_nothing() {
         Does::Finishes
     };
     let farm = scene.start("a", 1, Box::new(script));
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let mut earlier: BTreeSet<TaskId> = BTreeSet::new();
     while let Some(Some((_, task))) = hear.recv().await {
         earlier.insert(task);
@@ -177,11 +165,7 @@ async fn a_run_that_breaks_goes_on_later_and_names_no_place_of_this_machine() {
     let farm = scene.start("a", 1, Box::new(|_| Does::Finishes));
     let looks = farm.jobs.farm.ledger(scene.dataset);
     std::fs::create_dir_all(&looks).unwrap();
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let status = farm.when(&job, |status| !status.notes.is_empty()).await;
     let here = scene.folder.path().display().to_string();
     let note = &status.notes[0];

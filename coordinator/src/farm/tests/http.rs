@@ -59,11 +59,7 @@ async fn every_refusal_is_a_problem_in_json() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Vanishes));
     let address = served(&farm, true).await;
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let cancel = format!("/v1/jobs/{job}/cancel");
     let traversal = format!("/v1/jobs/{job}/files/rows%2F..%2F..%2F..%2Fcredentials.toml");
     let zeros = "0".repeat(64);

@@ -111,11 +111,7 @@ async fn only_its_submitter_or_an_operator_cancels_a_job() {
 async fn of_two_ends_at_once_the_first_stays() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Vanishes));
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let failed = EndOfJob::Failed {
         error: "no worker".to_owned(),
         input: false,
@@ -162,11 +158,7 @@ async fn a_job_whose_broker_refuses_everything_ends_when_it_is_cancelled() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Vanishes));
     evalfarm_broker::Broker::close(&*farm.broker).await;
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let refused = |note: &String| note.starts_with("waiting for the broker");
     let status = farm
         .when(&job, |status| status.notes.iter().any(refused))

@@ -14,11 +14,7 @@ use crate::api::{EndOfJob, JobState};
 async fn a_job_that_was_cancelled_while_its_verdict_was_stored_is_judged() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Finishes));
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     let end = farm.end(&job).await;
     let cancelled = Bytes::from_static(br#"{"how":"cancelled","by":"mia","reason":""}"#);
     let ended = scene
@@ -103,11 +99,7 @@ async fn a_job_that_is_submitted_while_the_coordinator_stops_waits_for_the_next_
 async fn a_damaged_copy_of_a_folder_is_made_good_and_gives_the_same_bytes() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Finishes));
-    let job = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let job = farm.take_in(&scene).await;
     farm.end(&job).await;
     let whole = verdict(scene.folder.path(), "a", &job);
     farm.stop().await;
@@ -150,11 +142,7 @@ async fn a_damaged_copy_of_a_folder_is_made_good_and_gives_the_same_bytes() {
 async fn a_job_that_an_earlier_release_evaluates_otherwise_is_not_run_under_its_name() {
     let scene = Scene::new().await;
     let farm = scene.start("a", 1, Box::new(|_| Does::Vanishes));
-    let now = farm
-        .submit(scene.submission(sweep("one")), 1)
-        .await
-        .unwrap()
-        .job;
+    let now = farm.take_in(&scene).await;
     let stored = scene.store.read_of_job(&now, JobObject::Submission).await;
     farm.cancel(&now).await.unwrap();
     farm.stop().await;

@@ -219,6 +219,12 @@ impl Running {
         self.jobs.submit(&mia, submission, at, &trace).await
     }
 
+    /// Submits the sweep `one` and returns its job.
+    pub(super) async fn take_in(&self, scene: &Scene) -> JobId {
+        let submitted = self.submit(scene.submission(sweep("one")), 1).await;
+        submitted.unwrap().job
+    }
+
     pub(super) async fn cancel(&self, job: &JobId) -> Result<JobStatus, JobsError> {
         let mia = actor("mia", Role::Operator);
         self.jobs.cancel(&mia, job.as_str(), "wrong split").await

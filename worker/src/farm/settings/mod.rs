@@ -5,9 +5,7 @@
 mod arguments;
 mod config_file;
 mod resolve;
-mod secret;
 mod shown;
 
 pub use arguments::Arguments;
 pub use resolve::{Options, Settings, SettingsError};
-pub use secret::Secret;

@@ -10,11 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use evalfarm_domain::{Digest, EngineName, WorkerId};
-use evalfarm_process::{cache_folder, variables};
+use evalfarm_process::{Secret, cache_folder, variables};
 use evalfarm_proto::{Topology, TopologyError};
 use evalfarm_telemetry::LogFormat;
 
-use super::Secret;
 use super::arguments::{Arguments, parse_duration, parse_size};
 use super::config_file::ConfigFile;
 use crate::farm::{Engine, clock};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// An address that may hold a password.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
@@ -18,7 +18,7 @@ impl Secret {
     }
 
     /// Whether there is a password in the address.
-    pub(super) fn has_password(&self) -> bool {
+    pub fn has_password(&self) -> bool {
         let user = self.0.rsplit_once('@').map(|(before, _)| before);
         let user = user.map(|before| before.split_once("://").map_or(before, |(_, user)| user));
         user.is_some_and(|user| user.contains(':'))
